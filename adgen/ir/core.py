@@ -1,0 +1,159 @@
+"""The rows that define the IR itself: constants, memory, control flow, checks, stacks.
+
+Elementwise operations are rows of `adgen.ops`; these here are the ones that every pass must know.
+
+| row | operands | attributes | results |
+|---|---|---|---|
+| `const` | | `value` | a scalar |
+| `table` | | `data` (a read-only NumPy array) | a constant buffer, never written |
+| `alloc` | extents | `element`, `zero` (False: contents unspecified) | a fresh buffer at every execution |
+| `reshape` | buffer, extents | | the same memory with other extents; the extents have the same product |
+| `dim` | buffer | `axis` | an extent |
+| `load` | buffer, indices | | an element |
+| `store` | buffer, value, indices | | |
+| `accumulate` | buffer, value, indices | | adds to an element |
+| `check` | condition, details | `exception`, `message` | raises when the condition is false |
+| `for` | start, stop, carried | `step` (nonzero int), `exit` | the carried values after the last iteration |
+| `while` | carried | | the carried values when the condition is first false |
+| `if` | condition | | what the taken region yields |
+| `stack`, `push`, `pop` | | `element` | |
+
+`for`: the region takes the index and the carried values and yields the next carried values; with `exit` it first
+yields a `bool`, and the loop ends after an iteration that yields False.  `while`: region 0 takes the carried values
+and yields a `bool`, region 1 takes them and yields the next.  Only scalars are carried or yielded by regions.
+Indices and extents are `i64`; indices are in range and not negative: whoever makes a `load` has made the `check`.
+"""
+
+from __future__ import annotations
+
+from adgen.ir.nodes import Attributes, Row
+from adgen.ir.types import BOOL, I64, Buffer, Scalar, Stack, Type, parse_type
+
+
+def _fail(message: str) -> TypeError:
+    return TypeError(message)
+
+
+def _element(attributes: Attributes) -> Scalar:
+    kind = parse_type(attributes["element"])
+    if not isinstance(kind, Scalar):
+        raise _fail("the element of a buffer must be a scalar type")
+    return kind
+
+
+def _integers(types: tuple[Type, ...]) -> None:
+    if any(kind != I64 for kind in types):
+        raise _fail("indices and extents must be i64")
+
+
+def _buffer(types: tuple[Type, ...]) -> Buffer:
+    if not types or not isinstance(types[0], Buffer):
+        raise _fail("the first operand must be a buffer")
+    return types[0]
+
+
+def _stack(types: tuple[Type, ...]) -> Stack:
+    if not types or not isinstance(types[0], Stack):
+        raise _fail("the first operand must be a stack")
+    return types[0]
+
+
+def _const(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    return (parse_type(attributes["type"]),)
+
+
+def _table(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    return (Buffer(_element(attributes), attributes["data"].ndim),)
+
+
+def _alloc(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    _integers(types)
+    return (Buffer(_element(attributes), len(types)),)
+
+
+def _reshape(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    _integers(types[1:])
+    return (Buffer(_buffer(types).element, len(types) - 1),)
+
+
+def _dim(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    if not 0 <= attributes["axis"] < _buffer(types).rank:
+        raise _fail("no such axis")
+    return (I64,)
+
+
+def _load(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    buffer = _buffer(types)
+    _integers(types[1:])
+    if len(types) - 1 != buffer.rank:
+        raise _fail("one index per axis is needed")
+    return (buffer.element,)
+
+
+def _store(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    buffer = _buffer(types)
+    _integers(types[2:])
+    if len(types) - 2 != buffer.rank:
+        raise _fail("one index per axis is needed")
+    if types[1] != buffer.element:
+        raise _fail(f"a {types[1]} does not fit into a buffer of {buffer.element}")
+    return ()
+
+
+def _check(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    if not types or types[0] != BOOL:
+        raise _fail("the condition must be bool")
+    _integers(types[1:])
+    if not isinstance(attributes["exception"], str) or not isinstance(attributes["message"], str):
+        raise _fail("exception and message must be text")
+    return ()
+
+
+def _for(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    _integers(types[:2])
+    if len(types) < 2 or not isinstance(attributes["step"], int) or attributes["step"] == 0:
+        raise _fail("a loop needs start, stop and a nonzero step")
+    return types[2:]
+
+
+def _while(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    return types
+
+
+def _if(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    if types != (BOOL,):
+        raise _fail("the condition must be bool")
+    return tuple(parse_type(text) for text in attributes.get("types", ()))
+
+
+def _new_stack(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    return (Stack(_element(attributes)),)
+
+
+def _push(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    if len(types) != 2 or types[1] != _stack(types).element:
+        raise _fail("a stack takes values of its own element type")
+    return ()
+
+
+def _pop(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    return (_stack(types).element,)
+
+
+CONST = Row("const", _const, pure=True)
+TABLE = Row("table", _table, pure=True)
+ALLOC = Row("alloc", _alloc)
+RESHAPE = Row("reshape", _reshape, pure=True)
+DIM = Row("dim", _dim, pure=True)
+LOAD = Row("load", _load)
+STORE = Row("store", _store)
+ACCUMULATE = Row("accumulate", _store)
+CHECK = Row("check", _check)
+FOR = Row("for", _for)
+WHILE = Row("while", _while)
+IF = Row("if", _if)
+STACK = Row("stack", _new_stack)
+PUSH = Row("push", _push)
+POP = Row("pop", _pop)
+
+CORE_ROWS = (CONST, TABLE, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP)

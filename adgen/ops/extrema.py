@@ -1,0 +1,66 @@
+"""Rows: the greater and the lesser of two numbers, as NumPy means them.
+
+Comes in: nothing.  Goes out: `maximum` and `minimum`.  Guaranteed: nan wins over numbers; at a tie each operand has
+one half of the derivative.  (Python's `max` and `min` are selections; the front end makes them.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adgen.ir.types import I64
+from adgen.ops import affine
+from adgen.ops.comparison import GE, GT, LE, LT, SELECT
+from adgen.ops.elementwise import NUMBERS, Elementwise, Partials, callables, elementwise
+from adgen.ops.spelling import HelperCall
+from adgen.ops.terms import Term
+
+FLOAT_C = """
+static inline $real $name($real a, $real b) {
+    return a SIGN= b || a != a ? a : b;
+}
+"""
+
+INTEGER_C = """
+static inline int64_t $name(int64_t a, int64_t b) {
+    return a SIGN b ? a : b;
+}
+"""
+
+
+def _chosen(vectorised: Callable[..., Any], better: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def evaluate(a: Any, b: Any) -> Any:
+        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+            return vectorised(a, b)
+        return a if better(a, b) or a != a else b
+
+    return evaluate
+
+
+def _extremum(name: str, sign: str, beats: Elementwise, loses: Elementwise) -> Elementwise:
+    def partials(x: Term, y: Term, out: Term) -> Partials:
+        return (
+            SELECT(beats(x, y), 1, SELECT(loses(x, y), 0, 0.5)),
+            SELECT(beats(x, y), 0, SELECT(loses(x, y), 1, 0.5)),
+        )
+
+    weakly = GE if beats is GT else LE
+    return elementwise(
+        name,
+        "x y",
+        evaluate=_chosen(getattr(np, name), weakly.reference),
+        kinds=NUMBERS,
+        sympy="Max(x, y)" if beats is GT else "Min(x, y)",
+        override=partials,
+        reason="sympy's Heaviside is a factor; a selection never multiplies by a mask",
+        python=callables(name),
+        c=HelperCall(name, FLOAT_C.replace("SIGN", sign), {I64: INTEGER_C.replace("SIGN", sign)}),
+        simplify=affine.extremum(name),
+    )
+
+
+MAXIMUM = _extremum("maximum", ">", GT, LT)
+MINIMUM = _extremum("minimum", "<", LT, GT)

@@ -1,0 +1,41 @@
+"""Rows: hyperbolic functions and their inverses.
+
+Comes in: nothing.  Goes out: `sinh` to `atanh`.  Guaranteed: libm's values.
+"""
+
+from __future__ import annotations
+
+from adgen.ops.elementwise import Partials, callables
+from adgen.ops.exponential import function
+from adgen.ops.powers import SQRT
+from adgen.ops.terms import Term
+
+
+def _acosh_partials(x: Term, out: Term) -> Partials:
+    return (1 / (SQRT(x - 1) * SQRT(x + 1)),)
+
+
+def _atanh_partials(x: Term, out: Term) -> Partials:
+    return (1 / ((1 - x) * (1 + x)),)
+
+
+SINH = function("sinh", "sinh(x)")
+COSH = function("cosh", "cosh(x)")
+TANH = function("tanh", "tanh(x)")
+ASINH = function("asinh", "asinh(x)", python=callables("arcsinh asinh", "asinh"))
+ACOSH = function(
+    "acosh",
+    "acosh(x)",
+    python=callables("arccosh acosh", "acosh"),
+    override=_acosh_partials,
+    reason="x*x - 1 loses digits near x = 1",
+    domain=((1.1, 9.0),),
+)
+ATANH = function(
+    "atanh",
+    "atanh(x)",
+    python=callables("arctanh atanh", "atanh"),
+    override=_atanh_partials,
+    reason="1 - x*x loses digits near x = 1; (1 - x) * (1 + x) does not",
+    domain=((-0.9, 0.9),),
+)

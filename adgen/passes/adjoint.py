@@ -1,0 +1,225 @@
+"""Reverse mode: a function that computes values and then, backwards, cotangents.
+
+Comes in: a pure function and the positions of the parameters to differentiate for.  Goes out: an ordinary function
+whose body is the forward sweep followed by the reverse sweep.  Guaranteed: every scalar has one cotangent, every
+active buffer one shadow; the reverse sweep reads forward values only as `residuals` allows, so it is right whatever
+the function overwrites.
+
+    y = load A[i]        ->   accumulate A_bar[i], y_bar
+    store A[i], v        ->   v_bar += load A_bar[i];  store A_bar[i], 0
+    accumulate A[i], v   ->   v_bar += load A_bar[i]
+
+A loop whose iterations do not need each other's values is not recorded: its reverse runs the body again and reverses
+it, iteration by iteration, with memory of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from adgen import ops
+from adgen.ir import core
+from adgen.ir.builder import Builder
+from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.types import Buffer, Scalar
+from adgen.passes.activity import active, is_float
+from adgen.passes.localise import copy_into
+from adgen.passes.overwrites import Overwrites
+from adgen.passes.reverse_control import reverse_branch, reverse_for, reverse_while
+
+
+def adjoint(function: Function, wrt: Sequence[int], seeds: Literal["parameters", "one"] = "parameters") -> Function:
+    """The VJP of a pure function for the parameters at positions `wrt`.
+
+    Parameters: those of the function, then with `seeds="parameters"` the cotangent `r_bar` of every floating-point
+    result.  With `seeds="one"` the first result, a scalar, has the cotangent 1 and the others 0.
+    Results: those of the function, then the gradient `x_bar` of every parameter of `wrt`.
+    """
+    return Reverse(function, [function.parameters[k] for k in wrt]).build(seeds)
+
+
+class Reverse:
+    """The state of one reverse sweep: cotangents of scalars, shadows of buffers, and the builder of reverse code."""
+
+    def __init__(self, function: Function, wrt: Sequence[Value]) -> None:
+        self.function = function
+        self.wrt = wrt
+        self.builder = Builder()
+        for operation in walk(function.body):
+            for value in operation.results:
+                self.builder.definitions[value] = operation
+        results = [value for value in function.results if is_float(value.type)]
+        self.active = active(function, wrt, results)
+        self.memory = Overwrites(function)
+        self.cotangent: dict[Value, Value] = {}
+        self.shadow: dict[Value, Value] = {}
+        self.loop_depth = 0
+        self.running_again = False
+
+    def build(self, seeds: str) -> Function:
+        function, builder = self.function, self.builder
+        floats = [
+            (value, name)
+            for value, name in zip(function.results, function.result_names, strict=True)
+            if is_float(value.type)
+        ]
+        builder.span = function.span
+        given = {}
+        if seeds == "parameters":
+            given = {k: Value(value.type, f"{name}_bar") for k, (value, name) in enumerate(floats)}
+        with builder.block((*function.parameters, *given.values())) as block:
+            for value in self.wrt:
+                if isinstance(value.type, Buffer):
+                    self.shadow[value] = builder.alloc(value.type.element, builder.dims(value), f"{value.name}_bar")
+            forward = self.region(function.body.operations, lambda: self._seed(floats, given))
+            gradients = [self._gradient(value) for value in self.wrt]
+            block.operations[:0] = forward
+            block.results = (*function.results, *gradients)
+        names = (*function.result_names, *(f"{value.name}_bar" for value in self.wrt))
+        return builder.function(f"{function.name}_vjp", block, names, **function.notes)
+
+    def _seed(self, floats: Sequence[tuple[Value, str]], given: dict[int, Value]) -> None:
+        for k, (value, _) in enumerate(floats):
+            if value not in self.active:
+                continue
+            if isinstance(value.type, Buffer):
+                if k in given:
+                    copy_into(self.builder, given[k], self.shadow[value])
+            elif k in given:
+                self.add(value, given[k])
+            elif k == 0:
+                self.add(value, self.builder.const(1.0, value.type))
+
+    def _gradient(self, value: Value) -> Value:
+        if isinstance(value.type, Buffer):
+            return self.shadow[value]
+        return self.take(value) or self.builder.const(0.0, value.type)
+
+    # -- cotangents ----------------------------------------------------------------------------------------------
+
+    def add(self, value: Value, contribution: Value | None) -> None:
+        """Add to the cotangent of a scalar."""
+        if contribution is None or value not in self.active:
+            return
+        known = self.cotangent.get(value)
+        total = contribution if known is None else self.builder.op(ops.ADD, known, contribution)
+        if not total.name and value.name:
+            total.name = f"{value.name}_bar"
+        self.cotangent[value] = total
+
+    def take(self, value: Value) -> Value | None:
+        """The finished cotangent of a scalar, None for zero."""
+        return self.cotangent.pop(value, None)
+
+    def or_zero(self, cotangent: Value | None, value: Value) -> Value:
+        """A cotangent made explicit."""
+        return self.builder.const(0.0, value.type) if cotangent is None else cotangent
+
+    # -- regions -------------------------------------------------------------------------------------------------
+
+    def region(self, operations: Sequence[Operation], seed: Callable[[], None] = lambda: None) -> list[Operation]:
+        """Emit the reverse of a list of operations; give the operations for the forward sweep."""
+        for operation in operations:
+            self._make_shadow(operation)
+        seed()
+        replaced: list[list[Operation]] = []
+        for operation in reversed(operations):
+            self.builder.span = operation.span
+            rule = _RULES.get(operation.row, _elementwise)
+            changed = rule(self, operation)
+            replaced.append([operation] if changed is None else changed)
+        return [operation for group in reversed(replaced) for operation in group]
+
+    def _make_shadow(self, operation: Operation) -> None:
+        row, builder = operation.row, self.builder
+        if row not in (core.ALLOC, core.STACK, core.RESHAPE) or operation.result not in self.active:
+            return
+        builder.span = operation.span
+        name = f"{operation.result.name}_bar"
+        operands = operation.operands
+        attributes = operation.attributes
+        if row is core.ALLOC:
+            attributes = {**attributes, "zero": True}
+        elif row is core.RESHAPE:
+            operands = (self.shadow[operands[0]], *operands[1:])
+        (self.shadow[operation.result],) = builder.emit(row, operands, attributes, (), (name,))
+
+
+def _elementwise(reverse: Reverse, operation: Operation) -> None:
+    if len(operation.results) != 1:
+        return
+    cotangent = reverse.take(operation.result)
+    if cotangent is None:
+        return
+    needed = tuple(value in reverse.active for value in operation.operands)
+    if not any(needed):
+        return
+    pullback = operation.row.pullback  # type: ignore[attr-defined]
+    parts = pullback(reverse.builder, operation.operands, operation.result, cotangent, needed)
+    for value, part in zip(operation.operands, parts, strict=True):
+        reverse.add(value, part)
+
+
+def _nothing(reverse: Reverse, operation: Operation) -> None:
+    """Operations without a derivative: their results are never active."""
+
+
+def _load(reverse: Reverse, operation: Operation) -> None:
+    cotangent = reverse.take(operation.result)
+    buffer, *index = operation.operands
+    if cotangent is not None and buffer in reverse.active:
+        reverse.builder.accumulate(reverse.shadow[buffer], cotangent, index)
+
+
+def _store(reverse: Reverse, operation: Operation) -> None:
+    buffer, value, *index = operation.operands
+    if buffer not in reverse.active:
+        return
+    shadow = reverse.shadow[buffer]
+    if value in reverse.active:
+        reverse.add(value, reverse.builder.load(shadow, index))
+    if reverse.memory.root[buffer] not in reverse.memory.written_once:  # else nobody reads the shadow again
+        reverse.builder.store(shadow, reverse.builder.const(0.0, value.type), index)
+
+
+def _accumulate(reverse: Reverse, operation: Operation) -> None:
+    buffer, value, *index = operation.operands
+    if buffer in reverse.active and value in reverse.active:
+        reverse.add(value, reverse.builder.load(reverse.shadow[buffer], index))
+
+
+def _push(reverse: Reverse, operation: Operation) -> None:
+    stack, value = operation.operands
+    if stack in reverse.active:
+        (cotangent,) = reverse.builder.emit(core.POP, (reverse.shadow[stack],))
+        reverse.add(value, cotangent)
+
+
+def _pop(reverse: Reverse, operation: Operation) -> None:
+    stack = operation.operands[0]
+    if stack in reverse.active:
+        cotangent = reverse.or_zero(reverse.take(operation.result), operation.result)
+        reverse.builder.emit(core.PUSH, (reverse.shadow[stack], cotangent))
+
+
+Rule = Callable[[Reverse, Operation], "list[Operation] | None"]
+_RULES: dict[object, Rule] = {
+    core.CONST: _nothing,
+    core.TABLE: _nothing,
+    core.DIM: _nothing,
+    core.CHECK: _nothing,
+    core.ALLOC: _nothing,
+    core.STACK: _nothing,
+    core.RESHAPE: _nothing,
+    core.LOAD: _load,
+    core.STORE: _store,
+    core.ACCUMULATE: _accumulate,
+    core.PUSH: _push,
+    core.POP: _pop,
+    core.FOR: reverse_for,
+    core.WHILE: reverse_while,
+    core.IF: reverse_branch,
+}
+
+__all__ = ["Reverse", "Scalar", "adjoint"]

@@ -1,0 +1,320 @@
+"""The reverse of loops and branches.
+
+A reverse loop runs the iterations backwards.  It carries the cotangents of what the loop carried, and running totals
+of the cotangents of scalars made outside that the body reads.  What its body reads of the forward body comes through
+`residuals`; or, for a loop whose iterations stand alone, from running the body again in the same iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from adgen import ops
+from adgen.ir import core
+from adgen.ir.builder import Block
+from adgen.ir.nodes import Operation, Region, Value, walk
+from adgen.ir.types import I64, Buffer, Scalar
+from adgen.passes.exporters import BranchExporter, Exporting, LoopExporter, Side, branch_with_exports
+from adgen.passes.extents import index_of, trip_count
+from adgen.passes.localise import copy_into
+from adgen.passes.residuals import Resolver
+from adgen.passes.surgery import free_values, fresh, prune, rewrite, substitute
+
+if TYPE_CHECKING:
+    from adgen.passes.adjoint import Reverse
+
+LOOPS = (core.FOR, core.WHILE)
+
+
+def reverse_for(reverse: Reverse, operation: Operation) -> list[Operation] | None:
+    """Reverse a `for`: from what is still there, else again and back in one iteration, else by recording."""
+    if not _has_derivative(reverse, operation):
+        return None
+    if not _may_run_again(reverse, operation):
+        return _Loop(reverse, operation).record()
+    before = dict(reverse.cotangent)
+    with _inner_loops_record(reverse):
+        loop = _Loop(reverse, operation)
+        forward, finish = loop.plan()
+    if _memory_made(forward) == _memory_made([operation]):
+        finish()
+        return forward
+    reverse.cotangent = dict(before)
+    again = _Loop(reverse, operation).run_again()
+    if again is not None:
+        return again
+    reverse.cotangent = before
+    return _Loop(reverse, operation).record()
+
+
+@contextmanager
+def _inner_loops_record(reverse: Reverse) -> Iterator[None]:
+    reverse.running_again = True
+    try:
+        yield
+    finally:
+        reverse.running_again = False
+
+
+def _memory_made(operations: Sequence[Operation]) -> int:
+    return sum(o.row in (core.ALLOC, core.STACK) for o in walk(Region((), tuple(operations), ())))
+
+
+def reverse_while(reverse: Reverse, operation: Operation) -> list[Operation] | None:
+    """Reverse a `while`: the forward loop counts its iterations, what is recorded goes on stacks."""
+    if not _has_derivative(reverse, operation):
+        return None
+    return _Loop(reverse, operation).record()
+
+
+def _has_derivative(reverse: Reverse, operation: Operation) -> bool:
+    """True when a cotangent can flow into the loop or branch."""
+    if any(value in reverse.active for value in operation.results):
+        return True
+    return any(
+        inner.row in (core.STORE, core.ACCUMULATE, core.PUSH, core.POP) and inner.operands[0] in reverse.active
+        for region in operation.regions
+        for inner in walk(region)
+    )
+
+
+def _may_run_again(reverse: Reverse, loop: Operation) -> bool:
+    """True when every iteration can be repeated at the end: all that it reads from outside is still there.
+
+    Inside a loop that is run again everything is recorded, in memory of one iteration; inside a recorded loop only
+    nests are run again: a plain loop there is better recorded than computed twice.
+    """
+    if reverse.running_again or loop.attributes.get("exit"):
+        return False
+    inner = list(walk(loop.regions[0]))
+    if reverse.loop_depth and not any(operation.row in LOOPS for operation in inner):
+        return False
+    own = {operation.result for operation in inner if operation.row is core.ALLOC}
+    root = reverse.memory.root
+    stored, loaded = set(), set()
+    for operation in inner:
+        if operation.row in (core.PUSH, core.POP, core.STACK):
+            return False
+        if operation.row in (core.STORE, core.ACCUMULATE):
+            stored.add(root[operation.operands[0]])
+        elif operation.row is core.LOAD and root[operation.operands[0]] not in own:
+            if not reverse.memory.unchanged(operation):
+                return False
+            loaded.add(root[operation.operands[0]])
+    return not (stored & loaded)
+
+
+class _Loop:
+    """One loop being reversed."""
+
+    def __init__(self, reverse: Reverse, operation: Operation) -> None:
+        self.reverse = reverse
+        self.builder = reverse.builder
+        self.loop = operation
+        self.counted = operation.row is core.FOR
+        self.body = operation.regions[-1]
+        self.exit = int(bool(operation.attributes.get("exit")))
+        self.arguments = self.body.arguments[1:] if self.counted else self.body.arguments
+        self.initial = operation.operands[2:] if self.counted else operation.operands
+        self.yields = self.body.results[self.exit :]
+        self.live = [k for k, value in enumerate(self.arguments) if value in reverse.active]
+        self.outer = [
+            value
+            for value in free_values(self.body.operations, self.body.results)
+            if isinstance(value.type, Scalar) and value in reverse.active and value not in set(self.body.arguments)
+        ]
+        name = self.body.arguments[0].name if self.counted else "k"
+        self.number = Value(I64, name)
+        self.before = Side(self.builder.definitions)
+        self.start: list[Value] = []  # of what the reverse loop carries
+        self.running: list[Value] = []  # the same inside its body
+        reverse.memory.snapshots.pop(id(operation), None)  # of an attempt that was given up
+
+    def run_again(self) -> list[Operation] | None:
+        """The forward loop stays as it is; None when an iteration needs what an earlier one computed."""
+        reverse = self.reverse
+        with _inner_loops_record(reverse):
+            block, head, index, forward = self._reverse_body()
+        stored_here = {o.result for o in walk(Region((), tuple(forward), ())) if o.row is core.ALLOC}
+        again = rewrite(forward, {}, lambda o: [] if _outside_effect(reverse, o, stored_here) else None)
+        supplied = {self.body.arguments[0]: index}
+        live = set(block.results)
+        operations = prune([*again, *block.operations], live)
+        if any(value in self.arguments for value in free_values(operations, block.results)):
+            return None
+        operations = [*head.operations, *substitute(operations, supplied)]
+        results = [supplied.get(value, value) for value in block.results]
+        self._emit(operations, results, self._trips(None))
+        body = fresh(self.body)
+        return [*self.before.operations, replace(self.loop, regions=(body,))]
+
+    def record(self) -> list[Operation]:
+        """The forward loop with what its reverse needs recorded."""
+        forward, finish = self.plan()
+        finish()
+        return forward
+
+    def plan(self) -> tuple[list[Operation], Callable[[], None]]:
+        """What `record` gives, and what appends the reverse loop."""
+        counter = None if self.counted and not self.exit else Value(I64, "")
+        block, head, index, forward = self._reverse_body()
+        exporter: Exporting
+        supplied = {}
+        if self.counted:
+            supplied[self.body.arguments[0]] = index
+            exporter = LoopExporter(self.builder, forward, self.loop, self.body.arguments[0], self.number)
+        else:
+            exporter = Exporting(self.builder, forward)
+        resolver = Resolver(self.builder, self.reverse.memory, forward, self.body.arguments, exporter, supplied)
+        operations, results = resolver.resolve(block.operations, block.results)
+        trips = self._trips(counter)
+        start = exporter.head.operations if isinstance(exporter, LoopExporter) else []
+        body = [*start, *resolver.forward, *exporter.tail.operations]
+        loop = self._forward_loop(body, counter)
+        before = [*self.before.operations, *exporter.before.operations, *self._snapshots()]
+        return [*before, loop], lambda: self._emit([*head.operations, *operations], results, trips)
+
+    def _snapshots(self) -> list[Operation]:
+        """Copies of buffers that the reverse of this loop reads and later code overwrites."""
+        side = Side(self.builder.definitions)
+        for buffer, copy in self.reverse.memory.snapshots.pop(id(self.loop), {}).items():
+            assert isinstance(buffer.type, Buffer)
+            with side.builder.block() as block:
+                extents = side.builder.dims(buffer)
+                attributes = {"element": str(buffer.type.element), "zero": False}
+                side.builder.append(Operation(core.ALLOC, extents, (copy,), attributes, (), self.loop.span))
+                copy_into(side.builder, buffer, copy)
+            side.operations.extend(block.operations)
+        return side.operations
+
+    def _trips(self, counter: Value | None) -> Value:
+        """The number of iterations, as a value of the region around the forward loop."""
+        if counter is not None:
+            return counter
+        return self.before.emit(lambda builder: trip_count(builder, self.loop, clamp=False))
+
+    def _reverse_body(self) -> tuple[Block, Block, Value, list[Operation]]:
+        """Emit the reverse of one iteration: its block, the operations that make the index, the index, the forward."""
+        reverse, builder = self.reverse, self.builder
+        incoming = [reverse.take(self.loop.results[k]) for k in self.live]
+        totals = [reverse.cotangent.get(value) for value in self.outer]
+        carried = [Value(self.arguments[k].type, f"{self.arguments[k].name}_bar") for k in self.live]
+        sums = [Value(value.type, f"{value.name}_bar") for value in self.outer]
+        self.start = [reverse.or_zero(c, self.arguments[k]) for c, k in zip(incoming, self.live, strict=True)]
+        self.start += [reverse.or_zero(c, v) for c, v in zip(totals, self.outer, strict=True)]
+        self.running = [*carried, *sums]
+        outside = reverse.cotangent
+        reverse.cotangent = dict(zip(self.outer, sums, strict=True))
+        reverse.loop_depth += 1
+        with builder.block((self.number, *self.running)) as block:
+            with builder.block() as head:
+                index = index_of(builder, self.loop, self.number) if self.counted else self.number
+            for k, cotangent in zip(self.live, carried, strict=True):
+                reverse.add(self.yields[k], cotangent)
+            forward = reverse.region(self.body.operations)
+            following = [reverse.or_zero(reverse.take(self.arguments[k]), self.arguments[k]) for k in self.live]
+            block.results = (*following, *(reverse.cotangent[value] for value in self.outer))
+        reverse.loop_depth -= 1
+        reverse.cotangent = outside
+        return block, head, index, forward
+
+    def _emit(self, operations: Sequence[Operation], results: Sequence[Value], trips: Value) -> None:
+        """Append the reverse loop, from the last iteration to the first, and hand its cotangents on."""
+        reverse, builder = self.reverse, self.builder
+        builder.span = self.loop.span
+        names = [f"{self.arguments[k].name}_bar" for k in self.live] + [f"{v.name}_bar" for v in self.outer]
+        region = Region((self.number, *self.running), tuple(operations), tuple(results))
+        last = builder.op(ops.SUB, trips, builder.index(1))
+        made = builder.emit(
+            core.FOR, (last, builder.index(-1), *self.start), {"step": -1, "exit": False}, (region,), names
+        )
+        for value, total in zip(self.outer, made[len(self.live) :], strict=True):
+            reverse.cotangent[value] = total
+        for k, cotangent in zip(self.live, made, strict=False):
+            reverse.add(self.initial[k], cotangent)
+
+    def _forward_loop(self, body: list[Operation], counter: Value | None) -> Operation:
+        """The forward loop with a new body; with a counter it also counts its iterations."""
+        regions = [*self.loop.regions[:-1], Region(self.body.arguments, tuple(body), self.body.results)]
+        if counter is None:
+            return replace(self.loop, regions=tuple(regions))
+        zero = self.before.emit(lambda builder: builder.index(0))
+        following = []
+        for region in regions:
+            count = Value(I64, "")
+            side = Side(self.builder.definitions)
+            results = region.results
+            if region is regions[-1]:
+                after = self._next(side, count)
+                results = (*results, after)
+            following.append(Region((*region.arguments, count), (*region.operations, *side.operations), results))
+        return replace(
+            self.loop,
+            operands=(*self.loop.operands, zero),
+            results=(*self.loop.results, counter),
+            regions=tuple(following),
+        )
+
+    @staticmethod
+    def _next(side: Side, count: Value) -> Value:
+        return side.emit(lambda builder: builder.op(ops.ADD, count, builder.index(1)))
+
+
+def _outside_effect(reverse: Reverse, operation: Operation, own: set[Value]) -> bool:
+    """True for what must not happen twice: checks, and writes to memory that outlives the iteration."""
+    if operation.row is core.CHECK:
+        return True
+    if operation.row not in (core.STORE, core.ACCUMULATE):
+        return False
+    handle = operation.operands[0]
+    return reverse.memory.root.get(handle, handle) not in own
+
+
+def reverse_branch(reverse: Reverse, operation: Operation) -> list[Operation] | None:
+    """Reverse an `if`: the same condition chooses the reverse of the branch that was taken."""
+    if not _has_derivative(reverse, operation):
+        return None
+    builder = reverse.builder
+    incoming = [reverse.take(value) for value in operation.results]
+    outside = reverse.cotangent
+    blocks, forwards, after = [], [], []
+    for region in operation.regions:
+        reverse.cotangent = dict(outside)
+        with builder.block() as block:
+            for value, cotangent in zip(region.results, incoming, strict=True):
+                reverse.add(value, cotangent)
+            forwards.append(reverse.region(region.operations))
+        blocks.append(block)
+        after.append(reverse.cotangent)
+    outer = dict.fromkeys(
+        value
+        for region in operation.regions
+        for value in free_values(region.operations, region.results)
+        if isinstance(value.type, Scalar) and value in reverse.active
+    )
+    changed = [v for v in outer if any(found.get(v) is not outside.get(v) for found in after)]
+    regions, exporters = [], []
+    for position, block in enumerate(blocks):
+        exporter = BranchExporter(builder, forwards[position])
+        zeros = Side(builder.definitions)
+        finished = [after[position].get(value) for value in changed]
+        results = [
+            zeros.zero(value) if total is None else total for value, total in zip(changed, finished, strict=True)
+        ]
+        resolver = Resolver(builder, reverse.memory, forwards[position], (), exporter, {})
+        operations, results = resolver.resolve(block.operations, results)
+        regions.append(Region((), (*operations, *zeros.operations), tuple(results)))
+        forwards[position] = resolver.forward
+        exporters.append(exporter)
+    reverse.cotangent = outside
+    if changed or any(region.operations for region in regions):
+        builder.span = operation.span
+        types = tuple(str(value.type) for value in changed)
+        names = [f"{value.name}_bar" for value in changed]
+        made = builder.emit(core.IF, operation.operands, {"types": types}, regions, names)
+        reverse.cotangent.update(zip(changed, made, strict=True))
+    before = [item for exporter in exporters for item in exporter.before.operations]
+    return [*before, branch_with_exports(operation, forwards, exporters)]
