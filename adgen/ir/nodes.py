@@ -57,7 +57,7 @@ class Row:
         return f"<row {self.name}>"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # a nested repr grows with everything inside
 class Region:
     """A block of operations with arguments at the top and yielded results at the bottom."""
 
@@ -66,7 +66,7 @@ class Region:
     results: tuple[Value, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Operation:
     """One operation: a row applied to values."""
 
@@ -77,6 +77,9 @@ class Operation:
     regions: tuple[Region, ...] = ()
     span: Span | None = None
 
+    def __repr__(self) -> str:
+        return f"<{self.row.name} {', '.join(map(repr, self.results))}>"
+
     @property
     def result(self) -> Value:
         """The only result."""
@@ -84,7 +87,7 @@ class Operation:
         return value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Function:
     """A function of the IR.
 
@@ -109,6 +112,8 @@ class Function:
         return self.body.results
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         from adgen.ir.printer import print_function
 
         return isinstance(other, Function) and print_function(self) == print_function(other)
@@ -119,6 +124,8 @@ class Function:
         from adgen.ir.printer import print_function
 
         return print_function(self)
+
+    __repr__ = __str__
 
 
 def walk(region: Region) -> Iterator[Operation]:

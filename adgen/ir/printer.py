@@ -88,7 +88,9 @@ def print_attribute(value: Any) -> str:
     if isinstance(value, np.ndarray):
         numbers = ", ".join(print_attribute(item) for item in value.ravel().tolist())
         return f'array("{value.dtype.name}", {list(value.shape)}, [{numbers}])'
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
         if math.isnan(value):

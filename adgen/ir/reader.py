@@ -18,8 +18,8 @@ from adgen.ir.types import Type, parse_type
 
 TOKEN = re.compile(
     r"""\s*(?:(?P<comment>\#[^\n]*)|(?P<span>@\d+)|(?P<token>
-      -> | %\w+ | "(?:[^"\\]|\\.)*" | stack<\w+> | [A-Za-z]\w*\[[:,]*\](?![\w"\d]) |
-      [-+]?(?:inf|nan)\b | -?\d+(?:\.\d*)?(?:[eE][-+]?\d+)? | \w+ | [{}()=:,\[\]]))""",
+      -> | %(?:\w|[^\x00-\x7f])+ | "(?:[^"\\]|\\.)*" | stack<\w+> | [A-Za-z]\w*\[[:,]*\](?![\w"\d]) |
+      [-+]?(?:inf|nan)\b | -?\d+(?:\.\d*)?(?:[eE][-+]?\d+)? | (?:\w|[^\x00-\x7f])+ | [{}()=:,\[\]]))""",
     re.VERBOSE,
 )
 
@@ -41,8 +41,8 @@ class _Reader:
         self.rows = rows
         self.tokens: list[tuple[str, int]] = []
         self.place = 0
-        position, line = 0, 1
-        while position < len(text.rstrip()):
+        position, line, end = 0, 1, len(text.rstrip())
+        while position < end:
             match = TOKEN.match(text, position)
             if match is None or match.end() == position:
                 raise ReadError(f"line {line}: cannot read {text[position : position + 20]!r}")
@@ -104,6 +104,8 @@ class _Reader:
     def define(self, scope: dict[str, Value], name: str, kind: Type) -> Value:
         if not name.startswith("%"):
             raise self.fail(f"expected a value, found {name}")
+        if name in scope:
+            raise self.fail(f"{name} is defined twice")
         hint = name[1:]
         scope[name] = Value(kind, "" if hint.isdigit() else hint)
         return scope[name]
@@ -161,7 +163,7 @@ class _Reader:
                 written.append(self.type())
         try:
             types = row.infer(tuple(value.type for value in operands), attributes)
-        except (TypeError, KeyError, ValueError, AttributeError) as error:
+        except (TypeError, KeyError, ValueError, AttributeError, IndexError) as error:
             raise self.fail(f"{row.name}: {error}") from None
         if list(types) != written or len(types) != len(names):
             raise self.fail(f"{row.name} gives {', '.join(map(str, types)) or 'nothing'}")
@@ -187,19 +189,25 @@ class _Reader:
                 self.accept(",")
             return tuple(items)
         if token == "array":
-            self.take("(")
-            kind = json.loads(self.take())
-            self.take(",")
-            shape = self.attribute()
-            self.take(",")
-            numbers = self.attribute()
-            self.take(")")
-            data = np.array(numbers, dtype=kind).reshape(shape)
-            data.flags.writeable = False
-            return data
+            return self.array()
         if token.lstrip("+-") in ("inf", "nan"):
             return float(token)
         try:
             return json.loads(token)
         except ValueError:
             raise self.fail(f"{token!r} is not an attribute") from None
+
+    def array(self) -> np.ndarray[Any, Any]:
+        self.take("(")
+        kind = self.attribute()
+        self.take(",")
+        shape = self.attribute()
+        self.take(",")
+        numbers = self.attribute()
+        self.take(")")
+        try:
+            data: np.ndarray[Any, Any] = np.array(numbers, dtype=kind).reshape(shape)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self.fail(f"not an array: {error}") from None
+        data.flags.writeable = False
+        return data

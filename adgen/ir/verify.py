@@ -1,15 +1,22 @@
 """The rules of well-formed IR.
 
-Comes in: a function.  Raises `VerifyError` naming the first operation that breaks a rule: every value is defined once
-and before it is used, in a region that is open; result types are what the row infers; regions have the arguments and
-results that `core` documents; only scalars are carried; tables are never written; a buffer result is an `alloc` of the
-top-level region, given once.
+Comes in: a function.  Goes out: the same, or `VerifyError` naming the first operation that breaks a rule.  The rules:
+every value is defined once and before it is used, in a region that is open; result types are what the row infers;
+attributes hold what `core` documents; regions have the arguments and results that `core` documents; only scalars are
+carried; tables are never written; pure operations own no regions; parameters and results are scalars and buffers, and
+a buffer result is an `alloc` of the top-level region, given once.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from adgen.ir import core
+from adgen.ir.builder import INT64_RANGE
 from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.ir.translate import DTYPES
 from adgen.ir.types import BOOL, I64, Buffer, Scalar, Type
 
 
@@ -23,6 +30,7 @@ def verify(function: Function) -> Function:
     Raises VerifyError otherwise.
     """
     verifier = _Verifier(function)
+    verifier.parameters()
     verifier.region(function.body, "function")
     verifier.results()
     return function
@@ -61,11 +69,13 @@ class _Verifier:
         self.visible.difference_update(opened)
 
     def operation(self, operation: Operation) -> None:
-        place = operation.row.name
+        place = describe(operation)
         for value in operation.operands:
             self.use(value, place)
-        self.types(operation)
-        self.shape(operation)
+        self.types(operation, place)
+        if reason := wrong_attribute(operation):
+            raise self.fail(place, reason)
+        self.shape(operation, place)
         if operation.row in (core.STORE, core.ACCUMULATE) and operation.operands[0] in self.tables:
             raise self.fail(place, "a table is never written")
         if operation.row is core.ACCUMULATE and operation.operands[1].type == BOOL:
@@ -77,22 +87,22 @@ class _Verifier:
         if operation.row is core.TABLE or (operation.row is core.RESHAPE and operation.operands[0] in self.tables):
             self.tables.add(operation.result)
 
-    def types(self, operation: Operation) -> None:
-        place = operation.row.name
+    def types(self, operation: Operation, place: str) -> None:
         try:
             types = operation.row.infer(tuple(value.type for value in operation.operands), operation.attributes)
         except (TypeError, KeyError, ValueError, AttributeError, IndexError) as error:
-            raise self.fail(place, str(error)) from error
+            raise self.fail(place, f"{type(error).__name__}: {error}") from error
         if types != tuple(value.type for value in operation.results):
-            raise self.fail(place, "the result types are not what the row infers")
+            found = ", ".join(str(value.type) for value in operation.results)
+            raise self.fail(place, f"the results are {found}, not {', '.join(map(str, types))} as the row infers")
 
-    def shape(self, operation: Operation) -> None:
+    def shape(self, operation: Operation, place: str) -> None:
         """The regions of an operation have the arguments and results that its row documents."""
         row = operation.row
         carried = tuple(value.type for value in operation.results)
         if any(not isinstance(kind, Scalar) for kind in carried) and row in (core.FOR, core.WHILE, core.IF):
-            raise self.fail(row.name, "only scalars are carried and yielded by regions")
-        go: tuple[Type, ...] = (BOOL,) if operation.attributes.get("exit") else ()
+            raise self.fail(place, "only scalars are carried and yielded by regions")
+        go: tuple[Type, ...] = (BOOL,) if row is core.FOR and operation.attributes.get("exit") else ()
         expected: dict[object, list[tuple[tuple[Type, ...], tuple[Type, ...]]]] = {
             core.FOR: [((I64, *carried), (*go, *carried))],
             core.WHILE: [(carried, (BOOL,)), (carried, carried)],
@@ -103,13 +113,53 @@ class _Verifier:
             for region in operation.regions
         ]
         if found != expected.get(row, []):
-            raise self.fail(row.name, f"regions take and yield {found}, not {expected.get(row, [])}")
+            raise self.fail(place, f"regions take and yield {found}, not {expected.get(row, [])}")
+
+    def parameters(self) -> None:
+        if not all(isinstance(value.type, Scalar | Buffer) for value in self.function.parameters):
+            raise self.fail("parameters", "only scalars and buffers can be given")
 
     def results(self) -> None:
         function = self.function
         if len(function.results) != len(function.result_names):
             raise self.fail("results", "one name per result is needed")
         made = {o.results[0] for o in function.body.operations if o.row is core.ALLOC}
-        buffers = [value for value in function.results if isinstance(value.type, Buffer)]
+        buffers = [value for value in function.results if not isinstance(value.type, Scalar)]
         if any(value not in made for value in buffers) or len(set(buffers)) != len(buffers):
             raise self.fail("results", "a buffer result is a top-level alloc, given once")
+
+
+def describe(operation: Operation) -> str:
+    """The row of an operation, what it defines, and the line it came from."""
+    line = f" of line {operation.span.line}" if operation.span is not None else ""
+    named = ", ".join(f"%{value.name}" for value in operation.results if value.name)
+    return f"{operation.row.name}{line}{f' ({named})' if named else ''}"
+
+
+def wrong_attribute(operation: Operation) -> str | None:
+    """Why an attribute of an operation whose types are right is not what the row documents; None when it is."""
+    row, attributes = operation.row, operation.attributes
+    if row is core.CONST:
+        kind = operation.result.type
+        if not isinstance(kind, Scalar) or not fits(attributes.get("value"), kind):
+            return f"{attributes.get('value')!r} is not a constant of type {kind}"
+    if row is core.TABLE:
+        kind, data = operation.result.type, attributes["data"]
+        if not isinstance(kind, Buffer) or not isinstance(data, np.ndarray) or data.dtype != DTYPES[kind.element]:
+            return f"the data is not an array of {kind}"
+    if row is core.ALLOC and not isinstance(attributes.get("zero"), bool):
+        return "zero must be true or false"
+    if row is core.FOR and not isinstance(attributes.get("exit", False), bool):
+        return "exit must be true or false"
+    if row is core.CHECK and len(operation.operands) > 3:
+        return "a check has at most two details"
+    return None
+
+
+def fits(value: Any, kind: Scalar) -> bool:
+    """Whether a Python number is a value of a type."""
+    if kind == BOOL:
+        return isinstance(value, bool)
+    if kind == I64:
+        return isinstance(value, int) and not isinstance(value, bool) and value in INT64_RANGE
+    return isinstance(value, float)

@@ -79,6 +79,10 @@ def sub(builder: Builder, operands: Operands) -> Value | None:
     if x is y:
         return constant(builder, c - d, a)
     if x is None:
+        reflected = made(builder, y, "sub")
+        number = None if reflected is None else builder.known(reflected[0])
+        if reflected is not None and number is not None:
+            return plus(builder, reflected[1], c - number - d)
         if d:
             return make(builder, "sub", constant(builder, c - d, a), y)
         return make(builder, "neg", y) if c == 0 else None

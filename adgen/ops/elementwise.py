@@ -167,18 +167,23 @@ def _rule(
 ) -> Callable[[tuple[Type, ...], Attributes], tuple[Type, ...]]:
     """The type rule: equal operand types out of `kinds`, but for the fixed positions."""
 
+    known: dict[tuple[Type, ...], tuple[Type, ...]] = {}
+
     def infer(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+        if types not in known:
+            known[types] = (check(types),)
+        return known[types]
+
+    def check(types: tuple[Type, ...]) -> Type:
         given = ", ".join(map(str, types))
         if len(types) != arity:
             raise TypeError(f"{name} takes {arity} operands, not {len(types)}")
-        if any(types[k] != kind for k, kind in fixed.items()):
-            raise TypeError(f"{name} cannot take {given}")
         free = [kind for k, kind in enumerate(types) if k not in fixed]
+        if any(types[k] != kind for k, kind in fixed.items()) or free[0] not in kinds:
+            raise TypeError(f"{name} cannot take {given}")
         if any(kind != free[0] for kind in free):
             raise TypeError(f"{name} needs operands of one type, not {given}")
-        if free[0] not in kinds:
-            raise TypeError(f"{name} cannot take {given}")
-        return (result or free[0],)
+        return result or free[0]
 
     return infer
 

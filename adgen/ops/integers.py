@@ -7,6 +7,7 @@ raise Python's exceptions.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
@@ -51,7 +52,4 @@ def truncated(number: Any) -> int:
 
 def factorial(n: int) -> int:
     """`n!` where it fits, for n from 0 to 20; zero elsewhere."""
-    product = 1
-    for k in range(2, n + 1):
-        product *= k
-    return product if 0 <= n <= 20 else 0
+    return math.factorial(n) if 0 <= n <= 20 else 0

@@ -4,7 +4,7 @@ Comes in: nothing.  Goes out: `x**y` for real and for integer exponents, integer
 Guaranteed: right at `x = 0` for the exponents 0, 1 and 2, and for negative bases with integral exponents.
 
 A real number to an i64 power is, by definition here, a product by repeated squaring while the exponent is small (and
-libm's `pow` beyond): C compilers unroll it for a constant exponent.
+libm's `pow` beyond).  The helper has no loop, so that C compilers can vectorise around a constant exponent.
 """
 
 from __future__ import annotations
@@ -25,17 +25,20 @@ from adgen.ops.libm import Libm
 from adgen.ops.spelling import HelperCall, LibmCall
 from adgen.ops.terms import AsFloat, Term
 
-MOST_SQUARINGS = 64
+GREATEST_PRODUCT = 63
 """Exponents up to this size are products."""
 
 POWI_C = """
 static inline $real $name($real x, int64_t n) {
-    if (n < -64 || n > 64) return pow$f(x, ($real)n);
-    $real product = ($real)1, square = x;
-    for (int64_t rest = n < 0 ? -n : n; rest > 0; rest /= 2) {
-        if (rest % 2 == 1) product *= square;
-        square *= square;
-    }
+    if (n < -63 || n > 63) return pow$f(x, ($real)n);
+    const int64_t bits = n < 0 ? -n : n;
+    const $real x2 = x * x, x4 = x2 * x2, x8 = x4 * x4, x16 = x8 * x8, x32 = x16 * x16;
+    $real product = bits & 1 ? x : ($real)1;
+    if (bits & 2) product *= x2;
+    if (bits & 4) product *= x4;
+    if (bits & 8) product *= x8;
+    if (bits & 16) product *= x16;
+    if (bits & 32) product *= x32;
     return n < 0 ? ($real)1 / product : product;
 }
 """
@@ -59,7 +62,7 @@ def _powi(x: Any, n: Any) -> Any:
     if isinstance(x, np.ndarray) or isinstance(n, np.ndarray):
         return np.vectorize(_powi, otypes=[np.asarray(x).dtype])(x, n)
     kind = type(x)
-    if abs(n) > MOST_SQUARINGS:
+    if abs(n) > GREATEST_PRODUCT:
         return _pow(x, kind(n))
     product, square, rest = kind(1), x, abs(n)
     while rest > 0:

@@ -23,7 +23,7 @@ ROUND_C = """
 static inline $real $name($real x, int64_t digits) {
     if (!isfinite(x) || digits > 340) return x;
     if (digits < -308) return copysign$f(($real)0, x);
-    if (digits <= 0) return ($real)((double)x - remainder((double)x, pow(10.0, (double)-digits)));
+    if (digits <= 0) return copysign$f(($real)((double)x - remainder((double)x, pow(10.0, (double)-digits))), x);
     char text[720];
     (void)snprintf(text, sizeof text, "%.*f", (int)digits, (double)x);
     return ($real)strtod(text, NULL);

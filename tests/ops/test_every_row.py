@@ -66,7 +66,6 @@ def test_a_row_has_everything_else(row: Elementwise) -> None:
 def test_the_result_has_the_declared_type(row: Elementwise) -> None:
     """Scalars in, a scalar of the type rule out; arrays give the same."""
     for kind in row.kinds:
-        types = kinds_of(row, kind)
         drawn = samples(row, kind, 20)
         results = [value_of(row, numbers) for numbers in drawn]
         wanted = {F64: np.float64, F32: np.float32, I64: int, BOOL: bool}[row.result or kind]

@@ -1,0 +1,50 @@
+# Everything runs in a virtual environment of its own; needed beforehand: Python 3.10 or newer and a C compiler.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# pytest-xdist: one process a core
+JOBS ?= auto
+
+.DELETE_ON_ERROR:
+.PHONY: demo test quick lint bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/adgen compile examples/gaussian_mixture.py mixture --wrt logits,means,log_scales --out build
+	$(BIN)/python examples/demo.py build
+
+test: $(VENV)/.tests
+	$(BIN)/python -m pytest -n $(JOBS)
+
+quick: $(VENV)/.tests
+	$(BIN)/python -m pytest -n $(JOBS) -m quick
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict adgen
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.tests
+	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only -p no:xdist
+
+clean:
+	rm -rf build dist $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+		|| { echo "adgen needs Python 3.10 or newer; set PYTHON=, this is: $$($(PYTHON) --version)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.tests: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,dev]'
+	@touch $@

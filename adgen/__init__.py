@@ -1,0 +1,53 @@
+"""adgen: derivatives of ordinary Python functions, as compiled C that a person can read.
+
+The public names are loaded when they are first used, so that importing a part of the package stays fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adgen.diagnostics import AdgenError
+    from adgen.operators import grad, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, value_and_grad, vjp
+    from adgen.operators.checking import gradcheck
+    from adgen.operators.compiled import compile, load
+
+__version__ = "0.1.0"
+__all__ = [
+    "AdgenError",
+    "compile",
+    "grad",
+    "gradcheck",
+    "hessian",
+    "hvp",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "jit",
+    "jvp",
+    "load",
+    "value_and_grad",
+    "vjp",
+]
+
+
+_HOMES = {
+    "AdgenError": "adgen.diagnostics",
+    "compile": "adgen.operators.compiled",
+    "gradcheck": "adgen.operators.checking",
+    "load": "adgen.operators.compiled",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'adgen' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES.get(name, "adgen.operators")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

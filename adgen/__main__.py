@@ -1,0 +1,5 @@
+"""`python -m adgen`."""
+
+from adgen.cli import main
+
+main()

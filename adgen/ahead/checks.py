@@ -1,0 +1,124 @@
+"""Checking the entry points of a package on sampled inputs, and counting their operations there.
+
+Comes in: a subject and its compiled entry points.  Goes out: reports.  Guaranteed: what is checked is the code that the
+package holds; oracles are the Python function and the other mode, never adgen's own rules.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adgen.ahead.report import CheckReport
+from adgen.ahead.units import Subject
+from adgen.frontend.specs import ArraySpec
+from adgen.ir.interpret import ProgramError, run
+from adgen.operators.checking import joined, problem_at, split
+from adgen.runtime.calls import Entry
+from adgen.runtime.checks import Layer, Problem, Vector, check, relative
+from adgen.runtime.convert import canonical, leaf_value
+from adgen.runtime.pullback import Pullback, leaves_of
+from adgen.runtime.samples import apply
+from adgen.runtime.trees import flatten
+
+VALUE_TOLERANCE = 1e-10
+SAME_TOLERANCE = 1e-12
+SINGLE_FACTOR = 1e7
+NEEDED = ("pure", "jvp", "vjp")  # what the check calls, in the package or not
+
+Arguments = Mapping[str, Any]
+
+
+def checked(subject: Subject, entries: Mapping[str, Entry], arguments: Arguments) -> list[CheckReport]:
+    """All checks of a function's entry points; `entries` are by product and hold at least `NEEDED`."""
+    reports = [_report("value", value_layer(subject, entries["pure"], arguments))]
+    if subject.wrt is None:
+        return reports
+    primals = leaves_of(entries["pure"], arguments)
+    pullback = Pullback(entries["pure"], entries["vjp"], entries["pure"].raw(*primals), primals)
+    problem = problem_at(subject.function, arguments, entries["jvp"], pullback)
+    reports += [_report("jvp, vjp", layer) for layer in check(problem)]
+    for product in ("grad", "value_and_grad"):
+        if product in entries:
+            result = entries[product].raw(*primals)
+            gradient = _vector(entries["vjp"], result[1] if product == "value_and_grad" else result)
+            error = relative(gradient, problem.pull(np.ones(1)))
+            reports.append(_report(product, Layer("as the pullback", error, SAME_TOLERANCE * _factor(problem))))
+    if "hvp" in entries and "grad" in entries:
+        reports += [_report("hvp", layer) for layer in check(second_order(entries, primals, problem))]
+    return reports
+
+
+def value_layer(subject: Subject, entry: Entry, arguments: Arguments) -> Layer:
+    """The compiled function against the Python function, writes into arguments included."""
+    own = copy.deepcopy(dict(arguments))
+    with np.errstate(all="ignore"):
+        expected = apply(subject.function, own)
+    got = entry.raw(*leaves_of(entry, arguments))
+    if expected is None and entry.program.guarded:
+        written = [leaf_value(own, entry.program.leaves[position].path) for position in entry.program.guarded]
+        expected = written[0] if len(written) == 1 else written
+    output = entry.program.output
+    error = relative(*(joined(part for _, part, _ in flatten(output, value, "value")) for value in (got, expected)))
+    single = "f32" in {str(leaf.spec.element) for leaf in entry.program.leaves}
+    return Layer("as in Python", error, VALUE_TOLERANCE * (SINGLE_FACTOR if single else 1.0))
+
+
+def second_order(entries: Mapping[str, Entry], primals: Sequence[Any], first: Problem) -> Problem:
+    """The gradient as a function whose derivative is `hvp`, in both modes as a Hessian is symmetric."""
+    grad, hvp = entries["grad"], entries["hvp"]
+    places = grad.program.differentiated
+    inputs = [primals[position] for position in places]
+
+    def gradient(point: Vector) -> Vector:
+        if np.iscomplexobj(point):
+            raise TypeError("compiled code takes real numbers")
+        moved = list(primals)
+        for position, part in zip(places, split(point, inputs), strict=True):
+            moved[position] = part
+        return _vector(grad, grad.raw(*moved))
+
+    def product(tangent: Vector) -> Vector:
+        return _vector(grad, hvp.raw(*primals, *split(tangent, inputs)))
+
+    return Problem(first.point, gradient, product, product, first.single)
+
+
+def _vector(entry: Entry, gradient: Any) -> Vector:
+    assert entry.program.directions is not None
+    return joined(part for _, part, _ in flatten(entry.program.directions, gradient, "gradient"))
+
+
+def _factor(problem: Problem) -> float:
+    return SINGLE_FACTOR if problem.single else 1.0
+
+
+def _report(product: str, layer: Layer) -> CheckReport:
+    return CheckReport(layer.name, product, float(layer.error), layer.tolerance, layer.passed, layer.remark)
+
+
+def operations(subject: Subject, product: str, arguments: Arguments) -> int | None:
+    """How many floating-point operations one call of a product executes, counted by the interpreter."""
+    unit = subject.units[product]
+    leaves = list(unit.derived.leaves)
+    own = subject.primal.leaves
+    values = [canonical(leaf_value(arguments, leaf.path), leaf.spec) for leaf in own]
+    directions = [np.ones(_shape(leaf.path, own, values)) for leaf in leaves[len(own) :]]
+    if any(isinstance(leaf.spec, ArraySpec) and leaf.path[0] == "cotangent" for leaf in leaves):
+        return None  # its shape is that of a result
+    values += [
+        canonical(direction if direction.ndim else 1.0, leaf.spec)
+        for direction, leaf in zip(directions, leaves[len(own) :], strict=True)
+    ]
+    try:
+        return run(unit.optimised, copy.deepcopy(values)).counts.operations
+    except ProgramError:
+        return None
+
+
+def _shape(path: Sequence[Any], leaves: Sequence[Any], values: Sequence[Any]) -> tuple[int, ...]:
+    found = [np.shape(value) for leaf, value in zip(leaves, values, strict=True) if leaf.path == tuple(path[1:])]
+    return found[0] if found else ()

@@ -1,0 +1,76 @@
+"""`adgen doctor`: what adgen finds on this machine, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import adgen
+from adgen.diagnostics import AdgenError
+from adgen.toolchain import cache_folder, find_compiler
+from adgen.toolchain.cc import python_headers
+
+PACKAGES = ("numpy", "sympy", "cffi", "jinja2")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing: whether it is there, and what was found or what to do."""
+
+    name: str
+    good: bool
+    text: str
+
+
+def diagnose() -> tuple[str, bool]:
+    """The findings as text, and whether all is well."""
+    found = [
+        Finding("adgen", True, f"{adgen.__version__}, Python {sys.version.split()[0]}"),
+        *(Finding(name, True, importlib.metadata.version(name)) for name in PACKAGES),
+        _tried("compiler", _compiler),
+        _tried("Python.h", lambda: str(python_headers())),
+        _tried("cache", _cache),
+        _tried("a compile", _compile),
+    ]
+    width = max(len(finding.name) for finding in found)
+    lines = [f"{'ok     ' if f.good else 'MISSING'}  {f.name:<{width}}  {f.text}" for f in found]
+    return "\n".join(lines), all(finding.good for finding in found)
+
+
+def _tried(name: str, look: Callable[[], str]) -> Finding:
+    try:
+        return Finding(name, True, look())
+    except AdgenError as error:
+        return Finding(name, False, f"{error.message}. {error.help or ''}".rstrip())
+
+
+def _compiler() -> str:
+    compiler = find_compiler()
+    return f"{' '.join(compiler.command)}: {compiler.version} {' '.join(compiler.native)}".rstrip()
+
+
+def _cache() -> str:
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise AdgenError(
+            "AD501", f"{folder} cannot be written: {error.strerror}", help="set ADGEN_CACHE_DIR to another folder"
+        ) from None
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return f"{folder}, {sum(path.stat().st_size for path in files) / 1e6:.1f} MB in {len(files)} files"
+
+
+def _compile() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "probe.c"
+        source.write_text("#include <math.h>\ndouble f(double x);\ndouble f(double x) { return sin(x); }\n")
+        find_compiler().run(["-shared", "-fPIC", source.name, "-o", "probe.so", "-lm"], Path(folder))
+        return f"works ({os.cpu_count()} cores)"

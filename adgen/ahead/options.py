@@ -1,0 +1,73 @@
+"""What a user asks `adgen compile` for, checked as far as it can be without looking at the file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+
+from adgen.diagnostics import AdgenError
+
+PRODUCTS = ("value", "grad", "jvp", "vjp", "hvp")
+DEFAULT_PRODUCTS = ("value", "grad", "jvp", "vjp")
+
+
+@dataclass(frozen=True)
+class Options:
+    """One request.  `function` None: every public function.  `wrt` None: every floating-point parameter."""
+
+    function: str | None = None
+    wrt: tuple[str, ...] | None = None
+    products: tuple[str, ...] = DEFAULT_PRODUCTS
+    arguments: tuple[str, ...] = ()
+    check: bool = True
+    unchecked: bool = False
+    example_main: bool = False
+
+    @staticmethod
+    def parse(
+        function: str | None,
+        wrt: str | None,
+        emit: str,
+        arguments: Sequence[str],
+        check: bool = True,
+        unchecked: bool = False,
+        example_main: bool = False,
+    ) -> Options:
+        """Options from the texts of a command line.
+
+        Raises AdgenError when a text is malformed.
+        """
+        return Options(
+            function,
+            None if wrt is None else _names("--wrt", wrt),
+            _products(emit),
+            tuple(arguments),
+            check,
+            unchecked,
+            example_main,
+        )
+
+    def key(self) -> str:
+        """A text that is equal for equal options."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+def _names(option: str, text: str) -> tuple[str, ...]:
+    names = tuple(part.strip() for part in text.split(","))
+    if not all(name.isidentifier() for name in names):
+        raise AdgenError("AD192", f"`{text}` is not a list of names", help=f"write for example {option} alphas,means")
+    if len(set(names)) < len(names):
+        raise AdgenError("AD192", f"a name occurs twice in `{option} {text}`", help="name each parameter once")
+    return names
+
+
+def _products(text: str) -> tuple[str, ...]:
+    names = _names("--emit", text)
+    for name in names:
+        if name not in PRODUCTS:
+            close = get_close_matches(name, PRODUCTS, 1)
+            hint = f"did you mean `{close[0]}`? " if close else ""
+            raise AdgenError("AD193", f"`{name}` cannot be emitted", help=f"{hint}choose from {', '.join(PRODUCTS)}")
+    return tuple(name for name in PRODUCTS if name in names)

@@ -1,0 +1,43 @@
+"""The text of a function at each stage of its way to C."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+from adgen.ahead.options import Options
+from adgen.ahead.source import functions, load
+from adgen.ahead.units import Subject, subject
+from adgen.diagnostics import AdgenError
+from adgen.emit import emit
+from adgen.ir.nodes import Function
+from adgen.ir.printer import print_function
+from adgen.runtime.annotations import parse_argument
+
+
+def stage_text(path: Path, options: Options, stage: str) -> str:
+    """The text of the function that `options` name: `python`, `ir`, `tangent`, `adjoint`, `c`, or `adjoint-c`.
+
+    Raises AdgenError when it cannot be compiled.
+    """
+    (function,) = functions(load(path), options.function)
+    if stage == "python":
+        return inspect.getsource(inspect.unwrap(function)).rstrip()
+    made = subject(function, options, dict(parse_argument(text) for text in options.arguments))
+    if stage == "ir":
+        return print_function(made.primal.function)
+    if stage == "tangent":
+        return print_function(_unit(made, "jvp"))
+    adjoint = "grad" if "grad" in made.units else "vjp"
+    if stage == "adjoint":
+        return print_function(_unit(made, adjoint))
+    products = list(made.units) if stage == "c" else [adjoint]
+    return str(emit([_unit(made, product) for product in products], made.name).c_source).rstrip()
+
+
+def _unit(made: Subject, product: str) -> Function:
+    if product not in made.units:
+        raise AdgenError(
+            "AD194", f"`{made.name}` has no {product}: {'; '.join(made.remarks)}", help="show another stage: --stage ir"
+        )
+    return made.units[product].optimised

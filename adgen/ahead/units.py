@@ -1,0 +1,171 @@
+"""From functions to the entry points of a package, as IR.
+
+Comes in: functions of the user's file and options.  Goes out: a `Subject` for each function that can be compiled, with
+a `Unit` for each IR function to emit, and the reasons for those that cannot.  Guaranteed: a function asked for by name
+is compiled or an `AdgenError`; no two entry points have the same name.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from adgen.ahead.options import DEFAULT_PRODUCTS, Options
+from adgen.diagnostics import AdgenError
+from adgen.driver import lower_function
+from adgen.frontend.specs import Lowered, Spec, UnknownSpec
+from adgen.ir.nodes import Function
+from adgen.passes.pipeline import optimise
+from adgen.passes.unchecked import unchecked
+from adgen.runtime.annotations import parse_argument, signature_specs
+from adgen.runtime.differentiate import differentiate
+from adgen.runtime.faults import NotScalar
+from adgen.runtime.wrt import Wrt, has_floats, resolve
+
+# The IR functions that an entry point of each product calls, and what its name ends in.
+PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "value": {"": ("value",)},
+    "grad": {"_grad": ("grad",), "_value_and_grad": ("value_and_grad",)},
+    "jvp": {"_jvp": ("jvp",)},
+    "vjp": {"_vjp": ("pure", "vjp")},
+    "hvp": {"_hvp": ("hvp",)},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """One product of one function: what the driver made of it, and the IR function to emit."""
+
+    product: str
+    derived: Lowered
+    optimised: Function
+
+
+@dataclass(eq=False)
+class Subject:
+    """One function of the user's and all that is made of it; `entries` name the units that each entry point calls."""
+
+    function: Callable[..., Any]
+    name: str
+    primal: Lowered
+    wrt: Wrt | None
+    inferred: tuple[str, ...]
+    units: dict[str, Unit] = field(default_factory=dict)
+    entries: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """The parameters of the function."""
+        return inspect.signature(self.function)
+
+    @property
+    def specs(self) -> dict[str, Spec]:
+        """The types of the parameters."""
+        return self.primal.specs
+
+
+def subjects(
+    functions: Sequence[Callable[..., Any]], options: Options, tell: Callable[[str], None]
+) -> tuple[list[Subject], dict[str, str]]:
+    """The functions made into IR, and why not for those that were left out.
+
+    Raises AdgenError when the one function asked for cannot be compiled, or none of many.
+    """
+    given = dict(parse_argument(text) for text in options.arguments)
+    _check_names(functions, given, "--arg", "AD191")
+    if options.wrt is not None:
+        _check_names(functions, options.wrt, "--wrt", "AD123")
+    found, skipped, errors = [], {}, []
+    for function in functions:
+        tell(f"reading {function.__name__}")
+        try:
+            found.append(subject(function, options, given))
+        except AdgenError as error:
+            if len(functions) == 1:
+                raise
+            errors.append(error)
+            skipped[function.__name__] = str(error)
+    if not found:
+        raise errors[0]
+    _check_entries(found)
+    return found, skipped
+
+
+def subject(function: Callable[..., Any], options: Options, given: Mapping[str, Spec]) -> Subject:
+    """One function and its products.
+
+    Raises AdgenError when it cannot be compiled.
+    """
+    names = inspect.signature(function).parameters
+    specs = signature_specs(function, {name: spec for name, spec in given.items() if name in names})
+    primal = lower_function(function, specs)
+    if options.unchecked:
+        primal = replace(primal, function=unchecked(primal.function))
+    wrt = _wrt(primal, options, function.__name__)
+    unknown = tuple(name for name, spec in specs.items() if isinstance(spec, UnknownSpec))
+    made = Subject(function, function.__name__, primal, wrt, unknown)
+    made.remarks += primal.warnings
+    if wrt is None:
+        made.remarks.append("no floating-point parameter, so no derivative")
+    for product in options.products:
+        if product != "value" and wrt is None:
+            continue
+        try:
+            _add(made, product)
+        except NotScalar as error:
+            if options.products != DEFAULT_PRODUCTS:
+                raise
+            made.remarks.append(f"no {product}: {error.message}")
+    return made
+
+
+def _wrt(primal: Lowered, options: Options, name: str) -> Wrt | None:
+    if options.wrt is None:
+        return resolve(None, primal.specs, name) if any(map(has_floats, primal.specs.values())) else None
+    own = tuple(parameter for parameter in options.wrt if parameter in primal.specs)
+    if not own:
+        return None
+    resolved = resolve(own, primal.specs, name)
+    return Wrt(resolved.names, "bare" if len(own) == 1 else "named")
+
+
+def _add(made: Subject, product: str) -> None:
+    for ending, parts in PARTS[product].items():
+        for part in parts:
+            if part not in made.units:
+                made.units[part] = unit_of(made.primal, made.wrt, part)
+        made.entries[made.name + ending] = (ending[1:] or "value", parts)
+
+
+def unit_of(primal: Lowered, wrt: Wrt | None, product: str) -> Unit:
+    """One product of a function, ready to be emitted."""
+    derived = differentiate(primal, product, None if product in ("value", "pure") else wrt)
+    return Unit(product, derived, optimise(derived.function))
+
+
+def _check_names(functions: Sequence[Callable[..., Any]], names: Any, option: str, code: str) -> None:
+    """Refuse a name that is a parameter of none of the functions."""
+    known = {name: None for function in functions for name in inspect.signature(function).parameters}
+    for name in names:
+        if name not in known:
+            owner = f"`{functions[0].__name__}`" if len(functions) == 1 else "any function of the file"
+            listed = ", ".join(f"`{parameter}`" for parameter in known) or "none"
+            raise AdgenError(
+                code, f"{option} names `{name}`, which is not a parameter of {owner}", help=f"parameters: {listed}"
+            )
+
+
+def _check_entries(found: Sequence[Subject]) -> None:
+    """Refuse functions whose entry points would have the same name, such as `f_grad` of the user's beside `f`."""
+    owner: dict[str, str] = {}
+    for made in found:
+        for name in {*made.entries, *(unit.optimised.name for unit in made.units.values())}:
+            if owner.setdefault(name, made.name) != made.name:
+                raise AdgenError(
+                    "AD188",
+                    f"`{name}` would be made for `{owner[name]}` and for `{made.name}`",
+                    help="rename one of the functions, or compile them one at a time into different folders",
+                )

@@ -1,0 +1,112 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="adgen",
+    help="Ordinary Python functions in, C code of their derivatives out: compiled, checked, and readable.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+File = Annotated[Path, typer.Argument(help="A Python file.", show_default=False)]
+Function = Annotated[str | None, typer.Argument(help="One function of it; default: every public one.")]
+Wrt = Annotated[str | None, typer.Option(help="Parameters to differentiate for, as a,b; default: all of floats.")]
+Arg = Annotated[
+    list[str] | None,
+    typer.Option("--arg", help='The type of a parameter, as "x: f64[n,d]"; may be repeated.', show_default=False),
+]
+
+
+class Stage(str, Enum):
+    """What `show` can show."""
+
+    python = "python"
+    ir = "ir"
+    tangent = "tangent"
+    adjoint = "adjoint"
+    c = "c"
+
+
+@app.callback(invoke_without_command=True)
+def adgen(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        from adgen.ahead.report import VERSION
+
+        typer.echo(f"adgen {VERSION}")
+        raise typer.Exit
+
+
+@app.command("compile")
+def compile_command(
+    file: File,
+    function: Function = None,
+    wrt: Wrt = None,
+    emit: Annotated[str, typer.Option(help="Entry points: value, grad, jvp, vjp, hvp.")] = "value,grad,jvp,vjp",
+    arg: Arg = None,
+    out: Annotated[Path, typer.Option(help="The folder to put the package into.")] = Path("build"),
+    no_check: Annotated[bool, typer.Option("--no-check", help="Do not check the derivatives.")] = False,
+    unchecked: Annotated[bool, typer.Option("--unchecked", help="Drop the index checks from the C code.")] = False,
+    example_main: Annotated[bool, typer.Option("--example-main", help="Also write a main.c that calls it.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Say more, and name the compiler's command.")] = False,
+) -> None:
+    """Compile functions and their derivatives to the package OUT/<file>_ad."""
+    from adgen.ahead import Options, compile_file
+    from adgen.cli.progress import progress
+
+    options = Options.parse(function, wrt, emit, arg or (), not no_check, unchecked, example_main)
+    with progress() as tell:
+        report = compile_file(file, out, options, tell)
+    typer.echo(report.text(verbose))
+
+
+@app.command()
+def show(
+    file: File,
+    function: Annotated[str, typer.Argument(help="The function.", show_default=False)],
+    stage: Annotated[Stage, typer.Option(help="Which form of it.")] = Stage.c,
+    wrt: Wrt = None,
+    arg: Arg = None,
+    side_by_side: Annotated[bool, typer.Option("--side-by-side", help="Python left, the adjoint C right.")] = False,
+) -> None:
+    """Show a function at a stage of its way to C."""
+    from adgen.ahead import Options, stage_text
+    from adgen.cli.colour import print_code, print_side_by_side
+
+    options = Options.parse(function, wrt, "value,grad,jvp,vjp", arg or ())
+    if side_by_side:
+        left, right = (stage_text(file, options, name) for name in ("python", "adjoint-c"))
+        print_side_by_side(left, right)
+    else:
+        print_code(stage_text(file, options, stage.value), {"python": "python", "c": "c"}.get(stage.value, "llvm"))
+
+
+@app.command()
+def check(file: File, function: Function = None, wrt: Wrt = None, arg: Arg = None) -> None:
+    """Check derivatives against the dot-product identity, the complex step and differences."""
+    from adgen.ahead import Options, check_file
+    from adgen.cli.progress import progress
+
+    with progress() as tell:
+        report = check_file(file, Options.parse(function, wrt, "value,grad,jvp,vjp", arg or ()), tell)
+    typer.echo(report.text(verbose=True))
+
+
+@app.command()
+def doctor() -> None:
+    """Say which compiler is used, and what is missing and how to get it."""
+    from adgen.ahead.doctor import diagnose
+
+    text, healthy = diagnose()
+    typer.echo(text)
+    raise typer.Exit(0 if healthy else 1)

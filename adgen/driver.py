@@ -1,0 +1,76 @@
+"""The line from a Python function to compiled code: one stage a line, each name that of the artefact it holds.
+
+    source text -> ast -> ir.Function -> derivative ir.Function -> optimised ir.Function -> C text -> library
+
+Comes in: a function, the types of its arguments, what is wanted of it.  Goes out: a library on disk and what is known
+of its entry points.  Guaranteed: nothing is remembered between two calls but what the toolchain caches by content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from adgen.emit import Emitted, emit
+from adgen.frontend.lower import lower
+from adgen.frontend.specs import Lowered, Spec
+from adgen.ir.nodes import Function
+from adgen.passes.localise import written_parameters
+from adgen.passes.pipeline import optimise
+from adgen.runtime.differentiate import differentiate, differentiated, gradient_tree
+from adgen.runtime.programs import Program, Site
+from adgen.runtime.wrt import Wrt
+from adgen.toolchain import build
+
+
+@dataclass(frozen=True)
+class Build:
+    """A library on disk and what is in it."""
+
+    library: Path
+    programs: tuple[Program, ...]
+
+
+def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Build:
+    """One product of a function, compiled."""
+    primal = lower_function(function, specs)
+    derived = differentiate(primal, product, wrt)
+    optimised = optimise(derived.function)
+    emitted = emit([optimised], optimised.name)
+    library = build(emitted)
+    return Build(library, (program(primal, wrt, derived, optimised, emitted),))
+
+
+def lower_function(function: Callable[..., Any], specs: Mapping[str, Spec]) -> Lowered:
+    """The IR of a function, or of what an operator makes of one."""
+    operator = getattr(function, "__adgen__", None)
+    return operator.lower(specs) if operator else lower(function, specs)
+
+
+def lower_product(function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Lowered:
+    """The IR of one product of a function."""
+    return differentiate(lower_function(function, specs), product, wrt)
+
+
+def program(primal: Lowered, wrt: Wrt | None, derived: Lowered, optimised: Function, emitted: Emitted) -> Program:
+    """What is known about the entry point of an emitted function."""
+    return Program(
+        name=optimised.name,
+        function_name=primal.function.name,
+        parameters=tuple(value.type for value in optimised.parameters),
+        results=tuple(value.type for value in optimised.results),
+        leaves=derived.leaves,
+        output=derived.output,
+        written=written_parameters(optimised),
+        guarded=primal.mutated,
+        sites=tuple(Site(site.exception, site.message, site.span) for site in emitted.sites),
+        dependencies=tuple(replace(dependency, root=None) for dependency in primal.dependencies),
+        differentiated=tuple(differentiated(primal.leaves, wrt)) if wrt else (),
+        directions=gradient_tree(primal.leaves, primal.specs, wrt, 0) if wrt else None,
+        workspace=emitted.interfaces[optimised.name].workspace != "none",
+    )
+
+
+__all__ = ["Build", "compile_product", "lower_function", "lower_product"]

@@ -1,0 +1,94 @@
+"""From the operations of a function to C statements.
+
+Comes in: a function whose memory is planned.  Goes out: statements.  Guaranteed: effects happen in the order of the
+operations; what a region yields is assigned when the region ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adgen import ops
+from adgen.emit import control, storage
+from adgen.emit.expression import Expression, applied
+from adgen.emit.memory import Plan, TAKE, RESERVE
+from adgen.emit.names import Names
+from adgen.emit.text import literal
+from adgen.emit.uses import Uses
+from adgen.emit.values import Values
+from adgen.ir import core
+from adgen.ir.nodes import Operation, Region, Row, Value
+from adgen.ir.types import Scalar
+from adgen.ops.elementwise import Elementwise
+
+
+class Body:
+    """Writes the body of one C function."""
+
+    def __init__(self, uses: Uses, plan: Plan, names: Names, sites: list[Operation], helpers: dict[str, None]) -> None:
+        self.uses = uses
+        self.plan = plan
+        self.sites = sites
+        self.helpers = helpers
+        self.values = Values(uses, names)
+        self.buffers: dict[Value, str] = {}  # names of pointers and arrays
+        self.extents: dict[Value, list[Expression]] = {}
+
+    def region(self, region: Region) -> None:
+        """The statements of a region, without what it yields."""
+        for operation in region.operations:
+            if operation not in self.uses.dead:
+                rule = RULES.get(operation.row)
+                if rule is not None:
+                    rule(self, operation)
+                else:
+                    self.elementwise(operation)
+
+    def elementwise(self, operation: Operation) -> None:
+        """An operation on scalars."""
+        row, kind = operation.row, operation.operands[0].type
+        assert isinstance(row, Elementwise) and isinstance(kind, Scalar)
+        parts = [self.values.use(operand) for operand in operation.operands]
+        helper = row.c.helper(kind)
+        if helper:
+            self.helpers[helper] = None
+        self.values.define(operation.result, applied(row, parts, kind, operation.span))
+
+    def constant(self, operation: Operation) -> None:
+        """A number is written out wherever it is used."""
+        kind = operation.result.type
+        assert isinstance(kind, Scalar)
+        self.values.known[operation.result] = Expression(*literal(operation.attributes["value"], kind))
+
+    def fail(self, condition: str, status: str) -> str:
+        """Leave the function with a status when a condition holds."""
+        leave = f"{{ status = {status}; goto done; }}" if self.plan.needs_cleanup else f"return {status};"
+        return f"if ({condition}) {leave}"
+
+
+def chosen(condition: Expression, first: Expression, second: Expression, kind: Scalar) -> Expression:
+    """`condition ? first : second`."""
+    return applied(ops.SELECT, (condition, first, second), kind, condition.span)
+
+
+Rule = Callable[[Any, Operation], None]
+RULES: dict[Row, Rule] = {
+    core.CONST: Body.constant,
+    core.TABLE: storage.table,
+    core.DIM: storage.dim,
+    core.ALLOC: storage.alloc,
+    core.RESHAPE: storage.reshape,
+    core.LOAD: storage.load,
+    core.STORE: storage.write,
+    core.ACCUMULATE: storage.write,
+    core.STACK: storage.stack,
+    core.PUSH: storage.push,
+    core.POP: storage.pop,
+    TAKE: storage.take,
+    RESERVE: storage.reserve,
+    core.CHECK: control.check,
+    core.FOR: control.for_loop,
+    core.WHILE: control.while_loop,
+    core.IF: control.branch,
+}

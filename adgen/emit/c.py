@@ -1,0 +1,85 @@
+"""A C module from IR functions.
+
+Comes in: optimised functions and a module name.  Goes out: `Emitted`: a C source that compiles without warnings, its
+header, the declarations for cffi, how each entry is called, and what each check means.  Guaranteed: the same functions
+give the same text; the source needs libm alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from adgen.diagnostics import Span
+from adgen.emit.functions import CFunction, FunctionWriter
+from adgen.emit.helpers import memory_helpers
+from adgen.emit.interface import Interface
+from adgen.emit.names import Names
+from adgen.emit.render import render
+from adgen.emit.tables import Tables
+from adgen.ir.nodes import Function, Operation
+
+BANNER = "/* Written by adgen.  Do not edit: compile the Python source again. */"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A check of the emitted code: the Python exception, its message with {0} and {1}, its place."""
+
+    exception: str
+    message: str
+    span: Span | None
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """The text of a C module and what a caller must know about it."""
+
+    name: str
+    c_source: str
+    header: str
+    header_name: str
+    cdef: str
+    interfaces: Mapping[str, Interface]
+    sites: tuple[Site, ...]
+
+
+def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, str] | None = None) -> Emitted:
+    """The C module of some functions; `notes` are lines for the comment above a function."""
+    names = Names()
+    c_names = {function.name: names.claim(function.name) for function in functions}
+    for name in c_names.values():
+        names.taken.add(f"{name}_sizes")
+    tables = Tables(functions, names)
+    sites: list[Operation] = []
+    spelled: dict[str, None] = {}
+    made = [
+        FunctionWriter(f, c_names[f.name], sites, spelled, tables.names, names.taken).write((notes or {}).get(f.name, ""))
+        for f in functions
+    ]
+    header_name = f"{module_name}.h"
+    source = render(
+        "c/source.c.j2",
+        banner=BANNER,
+        header_name=header_name,
+        helpers=[*memory_helpers([line for f in made for line in (*f.lines, *f.size_lines)]), *spelled],
+        tables=tables.texts,
+        functions=made,
+    )
+    guard = f"ADGEN_{re.sub(r'[^A-Za-z0-9]', '_', module_name).upper()}_H"
+    return Emitted(
+        module_name,
+        source,
+        render("c/header.h.j2", banner=BANNER, guard=guard, functions=made),
+        header_name,
+        "\n".join(declaration(f) for f in made),
+        {f.interface.name: f.interface for f in made},
+        tuple(Site(o.attributes["exception"], o.attributes["message"], o.span) for o in sites),
+    )
+
+
+def declaration(function: CFunction) -> str:
+    """The prototypes of a function as cffi reads them."""
+    text = f"{function.prototype};\n{function.sizes_prototype};"
+    return re.sub(r"\bbool\b", "_Bool", text.replace("*restrict ", "*"))

@@ -1,0 +1,182 @@
+"""Loops, branches and checks as C statements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from adgen import ops
+from adgen.emit.expression import Expression, applied, denied
+from adgen.emit.layout import Block, Branch, Line, Statement
+from adgen.emit.variables import Variable
+from adgen.ir.nodes import Operation, Region, Value
+from adgen.ir.types import BOOL, I64
+from adgen.ops.spelling import ADDITIVE
+
+if TYPE_CHECKING:
+    from adgen.emit.body import Body
+
+WIDEST_CHOICE = 90  # characters of `c ? a : b`
+
+
+def check(body: Body, operation: Operation) -> None:
+    """Leave with the number of the check and its details when the condition is false."""
+    values = body.values
+    condition, *details = (values.use(operand) for operand in operation.operands)
+    body.sites.append(operation)
+    first, second = [*(detail.text for detail in details[:2]), "0", "0"][:2]
+    status = f"adgen_fail(detail, {first}, {second}, {len(body.sites)})"
+    reads = condition.reads.union(*(detail.reads for detail in details))
+    values.emit(body.fail(denied(condition).text, status), operation.span, reads)
+
+
+def for_loop(body: Body, operation: Operation) -> None:
+    """`for (int64_t i = start; i < stop; ++i)`; what it carries lives in variables from before the loop."""
+    values, region = body.values, operation.regions[0]
+    carried = [values.variables.of[value] for value in operation.results]
+    stop = steady(body, operation.operands[1], operation)
+    start = values.use(operation.operands[0])
+    if start.reads & set(carried):
+        start = kept(body, start, "first", I64.name, operation)
+    enter(body, operation, carried)
+    head_reads = start.reads | stop.reads
+    with values.block() as statements:
+        index, step = region.arguments[0], operation.attributes["step"]
+        counter = values.names.claim(index.name or "i")
+        values.known[index] = Expression(counter)
+        body.region(region)
+        leave(body, region, carried, exit=bool(operation.attributes.get("exit")))
+    values.note(head_reads)
+    if step < 0:
+        test = f"{counter} >= 0" if stop.text == "-1" else f"{counter} > {stop.inside(ADDITIVE)}"
+        move = f"--{counter}" if step == -1 else f"{counter} -= {-step}"
+    else:
+        test = f"{counter} < {stop.inside(ADDITIVE)}"
+        move = f"++{counter}" if step == 1 else f"{counter} += {step}"
+    head = f"for (int64_t {counter} = {start.text}; {test}; {move})"
+    values.statements.append(Block(head, statements, operation.span))
+
+
+def while_loop(body: Body, operation: Operation) -> None:
+    """`while (condition)`, or an endless loop that is left in the middle when the condition needs statements."""
+    values = body.values
+    carried = [values.variables.of[value] for value in operation.results]
+    enter(body, operation, carried)
+    condition, repeated = operation.regions
+    with values.block() as statements:
+        body.region(condition)
+        test = values.use(condition.results[0])
+        values.note(test.reads)
+        head = "while (true)"
+        if not statements:
+            head = f"while ({test.text})"
+        else:
+            statements.append(Line(f"if ({denied(test).text}) break;", operation.span))
+        body.region(repeated)
+        leave(body, repeated, carried)
+    values.statements.append(Block(head, statements, operation.span))
+
+
+def enter(body: Body, operation: Operation, carried: list[Variable]) -> None:
+    """Before a loop: the variables get their first values, and what the loop will change is read."""
+    values = body.values
+    initial = operation.operands[len(operation.operands) - len(carried) :]
+    values.copy(list(zip(carried, initial, strict=True)), operation.span)
+    values.settle(body.uses.written[operation] | values.variables.assigned[operation])
+
+
+def leave(body: Body, region: Region, carried: list[Variable], exit: bool = False) -> None:
+    """At the end of an iteration: the variables get their next values, and the loop may end."""
+    values = body.values
+    go = values.use(region.results[0]) if exit else None
+    if go is not None and go.reads & set(carried):
+        go = kept(body, go, "proceed", BOOL.name, None)
+    values.copy(list(zip(carried, region.results[exit:], strict=True)), None)
+    if go is not None and go.text != "true":
+        values.emit("break;" if go.text == "false" else f"if ({denied(go).text}) break;", go.span, go.reads)
+
+
+def steady(body: Body, value: Value, operation: Operation) -> Expression:
+    """A loop's end: written into the head of the loop when that costs nothing, else kept before it."""
+    expression = body.values.use(value)
+    names = all(isinstance(each, Variable) for each in expression.reads)
+    if names and (expression.row is None or (expression.row in (ops.ADD, ops.SUB, ops.MUL) and _fixed(expression))):
+        return expression
+    return kept(body, expression, "end", I64.name, operation)
+
+
+def _fixed(expression: Expression) -> bool:
+    return not any(variable.mutable for variable in expression.reads)
+
+
+def kept(body: Body, expression: Expression, hint: str, kind: str, operation: Operation | None) -> Expression:
+    """An expression evaluated now, under a name."""
+    values = body.values
+    span = expression.span or (operation.span if operation else None)
+    name = values.names.claim(hint)
+    values.emit(f"const {'bool' if kind == BOOL.name else 'int64_t'} {name} = {expression.text};", span, expression.reads)
+    return Expression(name, span=span)
+
+
+def branch(body: Body, operation: Operation) -> None:
+    """`if` and `else`, or `c ? a : b` when both are short."""
+    values, variables = body.values, body.values.variables
+    condition = values.use(operation.operands[0])
+    values.settle(body.uses.written[operation] | variables.assigned[operation])
+    if variables.chooses(operation):
+        choice(body, operation, condition)
+        return
+    results = [variables.of[value] for value in operation.results]
+    for variable in results:
+        if not variable.name:
+            values.start(variable, None)
+    then, otherwise = (_branch(body, region, results) for region in operation.regions)
+    conditional(body, condition, then, otherwise, operation)
+
+
+def _branch(body: Body, region: Region, results: list[Variable]) -> list[Statement]:
+    values = body.values
+    with values.block() as statements:
+        body.region(region)
+        values.copy(list(zip(results, region.results, strict=True)), None)
+    return statements
+
+
+def choice(body: Body, operation: Operation, condition: Expression) -> None:
+    """One value, chosen by an expression when nothing is in the way."""
+    values = body.values
+    (result,) = operation.results
+    variable = values.variables.of[result]
+    outside, values.folding = values.folding, True
+    sides: list[tuple[list[Statement], Expression]] = []
+    for region in operation.regions:
+        with values.block() as statements:
+            body.region(region)
+            sides.append((statements, values.use(region.results[0])))
+    values.folding = outside
+    (first, a), (second, b) = sides
+    if not first and not second:
+        kind = variable.kind
+        made = replace(applied(ops.SELECT, (condition, a, b), kind, operation.span), hint="")
+        if len(made.text) <= WIDEST_CHOICE:
+            values.define(result, made)
+            return
+    if not variable.name:
+        values.start(variable, None)
+    for statements, value in sides:
+        outer, values.statements = values.statements, statements
+        values.assign(variable, replace(value, span=value.span or operation.span))
+        values.statements = outer
+    conditional(body, condition, first, second, operation)
+
+
+def conditional(
+    body: Body, condition: Expression, then: list[Statement], otherwise: list[Statement], operation: Operation
+) -> None:
+    """The statement itself, turned round when only the alternative does anything."""
+    if not then and not otherwise:
+        return
+    if not then:
+        condition, then, otherwise = denied(condition), otherwise, []
+    body.values.note(condition.reads)
+    body.values.statements.append(Branch(condition.text, then, otherwise, operation.span))

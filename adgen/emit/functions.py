@@ -1,0 +1,236 @@
+"""One C function from one IR function: its signature, the function that tells its sizes, and its body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from adgen.emit.body import Body
+from adgen.emit.expression import Expression
+from adgen.emit.formula import workspace_formula
+from adgen.emit.interface import Interface, Parameter
+from adgen.emit.layout import Layout, Line, wrapped
+from adgen.emit.memory import plan_memory
+from adgen.emit.names import Names
+from adgen.emit.text import c_type, comment
+from adgen.emit.uses import Uses
+from adgen.ir import core
+from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.types import Buffer, Scalar
+
+
+@dataclass(frozen=True)
+class CFunction:
+    """The C text of one function."""
+
+    name: str
+    comment: str
+    prototype: str
+    sizes_prototype: str
+    lines: list[str]
+    size_lines: list[str]
+    interface: Interface
+
+
+class FunctionWriter:
+    """Writes one function; checks are appended to `sites`, helper functions to `helpers`."""
+
+    def __init__(
+        self,
+        function: Function,
+        c_name: str,
+        sites: list[Operation],
+        helpers: dict[str, None],
+        tables: dict[Value, str],
+        file_names: Iterable[str],
+    ) -> None:
+        self.function = function
+        self.c_name = c_name
+        self.plan = plan_memory(function)
+        self.sites = sites
+        self.helpers = helpers
+        self.tables = tables
+        self.file_names = set(file_names)
+        names = Names(self.file_names)
+        self.names = {value: names.claim(value.name) for value in function.parameters}
+        self.extents = {
+            (value, axis): names.claim(f"{name}_n{axis}")
+            for value, name in self.names.items()
+            if isinstance(value.type, Buffer)
+            for axis in range(value.type.rank)
+        }
+        self.result_names = [names.claim(name) for name in function.result_names]
+        self.taken = set(names.taken)
+        self.written = self._written()
+
+    def _written(self) -> set[Value]:
+        """The buffers that the function stores into."""
+        root: dict[Value, Value] = {}
+        found = set()
+        for operation in walk(self.function.body):
+            if operation.row is core.RESHAPE:
+                source = operation.operands[0]
+                root[operation.result] = root.get(source, source)
+            elif operation.row in (core.STORE, core.ACCUMULATE):
+                target = operation.operands[0]
+                found.add(root.get(target, target))
+        return found
+
+    def write(self, note: str) -> CFunction:
+        """The C text; `note` is added to the comment above the function."""
+        lines, size_lines = self.main(), self.sizes()
+        formula = workspace_formula(self.plan, self.names, self.extents)
+        inputs, outputs = self.inputs(), self.outputs()
+        prototype = f"int {self.c_name}({', '.join([*inputs, *outputs, 'void *work', 'int64_t *detail'])})"
+        sizes_prototype = f"void {self.c_name}_sizes({', '.join([*inputs, 'int64_t *sizes'])})"
+        return CFunction(
+            self.c_name,
+            "\n".join(self.description(formula, note)),
+            "\n".join(wrapped(prototype, 0)),
+            "\n".join(wrapped(sizes_prototype, 0)),
+            [*self.unused(lines, [*self.result_names, "work", "detail"]), *lines],
+            [*self.unused(size_lines, []), *size_lines],
+            self.interface(formula),
+        )
+
+    # -- outside ---------------------------------------------------------------------------------------------------
+
+    def inputs(self) -> list[str]:
+        """The declarations of the parameters."""
+        found = []
+        for value, name in self.names.items():
+            if isinstance(value.type, Buffer):
+                const = "" if value in self.written else "const "
+                found.append(f"{const}{c_type(value.type)} *restrict {name}")
+                found += [f"int64_t {self.extents[value, axis]}" for axis in range(value.type.rank)]
+            else:
+                found.append(f"{c_type(value.type)} {name}")
+        return found
+
+    def outputs(self) -> list[str]:
+        """The declarations of the results."""
+        pairs = zip(self.function.results, self.result_names, strict=True)
+        return [f"{c_type(value.type)} *restrict {name}" for value, name in pairs]
+
+    def interface(self, formula: str) -> Interface:
+        """What a caller must know."""
+        parameters = [Parameter(v.name, name, v.type, v in self.written) for v, name in self.names.items()]
+        named = zip(self.function.result_names, self.result_names, self.function.results, strict=True)
+        results = [Parameter(name, c_name, value.type, True) for name, c_name, value in named]
+        return Interface(
+            self.function.name, self.c_name, tuple(parameters), tuple(results), formula, self.plan.needs_cleanup
+        )
+
+    def description(self, formula: str, note: str) -> list[str]:
+        """The comment above a function: what goes in and out with its shape, the workspace, remarks."""
+        span = self.function.span
+        place = f", from {span.file.rpartition('/')[2]}:{span.line}" if span else ""
+        rows = [(name, self.shape(value, name), value in self.written) for value, name in self.names.items()]
+        lines = [f"{self.c_name}{place}", ""]
+        lines += [f"in   {text}" + (", which it writes" if written else "") for _, text, written in rows]
+        lines += [f"out  {self.result_shape(k)}" for k in range(len(self.result_names))]
+        lines.append(f"workspace: {formula} bytes" if formula != "0" else "workspace: none")
+        if self.plan.needs_cleanup:
+            lines[-1] += ", and heap memory that grows with what is computed"
+        lines += note.splitlines()
+        safe = [comment(line)[3:-3] for line in lines]
+        return [f"/* {safe[0]}", *(f" *   {line}".rstrip() for line in safe[2:]), " */"]
+
+    def shape(self, value: Value, name: str) -> str:
+        """`double x[x_n0]`."""
+        if not isinstance(value.type, Buffer):
+            return f"{c_type(value.type)} {name}"
+        extents = [f"[{self.extents[value, axis]}]" for axis in range(value.type.rank)]
+        return f"{c_type(value.type)} {name}{''.join(extents)}"
+
+    def result_shape(self, k: int) -> str:
+        """`double x_bar[x_n0]`, where the extents are those of parameters or constants."""
+        value, name = self.function.results[k], self.result_names[k]
+        if not isinstance(value.type, Buffer):
+            return f"{c_type(value.type)} *{name}"
+        extents = []
+        for operand in self.plan.definition[value].operands:
+            operation = self.plan.definition.get(operand)
+            if operand in self.names:
+                extents.append(self.names[operand])
+            elif operation is not None and operation.row is core.CONST:
+                extents.append(str(operation.attributes["value"]))
+            elif operation is not None and operation.row is core.DIM and operation.operands[0] in self.names:
+                extents.append(self.extents[operation.operands[0], operation.attributes["axis"]])
+            else:
+                extents.append("...")
+        return f"{c_type(value.type)} {name}" + "".join(f"[{extent}]" for extent in extents)
+
+    def unused(self, lines: list[str], others: list[str]) -> list[str]:
+        """Statements that keep the compiler from warning about parameters that are not used."""
+        words = set(re.findall(r"[A-Za-z_]\w*", "\n".join(line for line in lines if not line.lstrip().startswith("/*"))))
+        names = [*self.names.values(), *self.extents.values(), *others]
+        return [f"    (void){name};" for name in names if name not in words]
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def body(self, function: Function) -> Body:
+        """A writer that knows the parameters and constant arrays."""
+        body = Body(Uses(function), self.plan, Names(self.taken), self.sites, self.helpers)
+        for value, name in self.names.items():
+            if isinstance(value.type, Buffer):
+                body.buffers[value] = name
+                body.extents[value] = [Expression(self.extents[value, axis]) for axis in range(value.type.rank)]
+            else:
+                body.values.known[value] = Expression(name)
+        body.buffers.update(self.tables)
+        return body
+
+    def main(self) -> list[str]:
+        """The lines of the function itself."""
+        body, plan = self.body(self.plan.main()), self.plan
+        values = body.values
+        for buffer in plan.workspace:
+            body.buffers[buffer] = values.names.claim(buffer.name or "buffer")
+        for buffer, position in plan.result.items():
+            body.buffers[buffer] = self.result_names[position]
+        for buffer in plan.heap:
+            name = body.buffers[buffer] = values.names.claim(buffer.name or "buffer")
+            values.names.claim(f"{name}_room")
+            values.emit(f"{c_type(buffer.type)} *{name} = NULL;", None)
+            values.emit(f"size_t {name}_room = 0;", None)
+        for stack in plan.stacks:
+            name = body.buffers[stack] = values.names.claim(stack.name or "stack")
+            values.emit(f"adgen_stack_{c_type(stack.type)} {name} = {{NULL, 0, 0}};", None)
+        if plan.needs_cleanup:
+            values.emit("int status = 0;", None)
+        body.region(body.uses.function.body)
+        for value, name in zip(self.function.results, self.result_names, strict=True):
+            if isinstance(value.type, Scalar):
+                expression = values.use(value)
+                values.emit(f"*{name} = {expression.text};", expression.span, expression.reads)
+        self.close(body)
+        lines = list(Layout().lines(values.statements, 1))
+        if not plan.needs_cleanup:
+            return [*lines, "    return 0;"]
+        freed = [f"    free({body.buffers[buffer]});" for buffer in plan.heap]
+        freed += [f"    free({body.buffers[stack]}.data);" for stack in plan.stacks]
+        return [*lines, *(["done:"] if "goto done;" in "\n".join(lines) else []), *freed, "    return status;"]
+
+    def sizes(self) -> list[str]:
+        """The lines of the function that tells the sizes."""
+        body = self.body(self.plan.sizes())
+        values = body.values
+        if self.plan.workspace:
+            values.emit("size_t used = 0;", None)
+        body.region(body.uses.function.body)
+        values.emit(f"sizes[0] = {'(int64_t)used' if self.plan.workspace else '0'};", None)
+        for place, extent in enumerate(self.plan.result_extents, 1):
+            expression = values.lasting(extent)
+            text = expression.text if self.plan.natural(extent) else f"adgen_extent({expression.text})"
+            values.emit(f"sizes[{place}] = {text};", None, expression.reads)
+        self.close(body)
+        return list(Layout().lines(values.statements, 1))
+
+    @staticmethod
+    def close(body: Body) -> None:
+        """Variables of the function that nothing reads."""
+        for variable in body.values.opened[0]:
+            if not variable.read:
+                body.values.statements.append(Line(f"(void){variable.name};"))

@@ -1,0 +1,148 @@
+"""Where every buffer of a function lives in C.
+
+Comes in: a function.  Goes out: a `Plan`.  Small buffers of constant size are local arrays, results are the caller's
+memory, buffers whose size can be told at entry are slices of the caller's workspace, and the rest grows on the heap and
+is freed before the function returns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from types import MappingProxyType
+
+from adgen import ops
+from adgen.diagnostics import AdgenError
+from adgen.emit.bounds import EntryBounds
+from adgen.ir import core
+from adgen.ir.builder import Builder
+from adgen.ir.nodes import Attributes, Function, Operation, Region, Row, Value, walk
+from adgen.ir.types import Type
+
+LARGEST_LOCAL = 64  # elements of one local array
+LARGEST_FRAME = 4096  # elements of all local arrays together
+
+
+def _nothing(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    return ()
+
+
+TAKE = Row("take", _nothing)  # at entry: a buffer's part of the workspace, by its extents
+RESERVE = Row("reserve", _nothing)  # the same in the function that tells the sizes
+
+
+@dataclass
+class Plan:
+    """The home of every `alloc` and `stack`, and the operations that compute sizes at entry."""
+
+    function: Function
+    entry: list[Operation] = field(default_factory=list)
+    local: dict[Value, int] = field(default_factory=dict)  # number of elements
+    result: dict[Value, int] = field(default_factory=dict)  # which result
+    workspace: dict[Value, tuple[Value, ...]] = field(default_factory=dict)  # extents at entry
+    heap: list[Value] = field(default_factory=list)
+    stacks: list[Value] = field(default_factory=list)
+    result_extents: list[Value] = field(default_factory=list)
+    definition: dict[Value, Operation] = field(default_factory=dict)
+
+    @property
+    def needs_cleanup(self) -> bool:
+        """True when memory must be freed before returning."""
+        return bool(self.heap or self.stacks)
+
+    def main(self) -> Function:
+        """The function, beginning with the operations that take slices of the workspace."""
+        body = self.function.body
+        operations = (*self._sized(TAKE), *body.operations)
+        return Function(self.function.name, Region(body.arguments, operations, body.results), ())
+
+    def sizes(self) -> Function:
+        """A function of the same parameters that adds up the workspace and gives the extents of the results."""
+        region = Region(self.function.parameters, tuple(self._sized(RESERVE)), tuple(self.result_extents))
+        return Function(self.function.name, region, ())
+
+    def _sized(self, row: Row) -> list[Operation]:
+        made = [
+            Operation(row, extents, (), MappingProxyType({"buffer": buffer}))
+            for buffer, extents in self.workspace.items()
+        ]
+        return [*self.entry, *made]
+
+    def natural(self, value: Value, depth: int = 12) -> bool:
+        """True when an integer is known not to be negative."""
+        operation = self.definition.get(value)
+        if operation is None or depth == 0:
+            return False
+        row, operands = operation.row, operation.operands
+        if row is core.CONST:
+            return int(operation.attributes["value"]) >= 0
+        if row is core.DIM:
+            return True
+        if row is ops.MAXIMUM:
+            return any(self.natural(operand, depth - 1) for operand in operands)
+        natural = row in (ops.ADD, ops.MUL, ops.MINIMUM, ops.FLOORDIV)
+        return natural and all(self.natural(operand, depth - 1) for operand in operands)
+
+
+def plan_memory(function: Function) -> Plan:
+    """Decide where every buffer lives.
+
+    Raises AdgenError when the extents of a result cannot be computed from the parameters.
+    """
+    builder = Builder()
+    plan = Plan(function)
+    with builder.block(function.parameters) as entry:
+        bounds = EntryBounds(function, builder)
+        results = {value: k for k, value in enumerate(function.results)}
+        for operation in walk(function.body):
+            plan.definition.update((value, operation) for value in operation.results)
+            if operation.row is core.STACK:
+                plan.stacks.append(operation.result)
+            elif operation.row is core.ALLOC:
+                _place(plan, bounds, operation, results)
+        for value in plan.result:
+            plan.result_extents.extend(_result_extents(bounds, plan.definition[value]))
+    plan.entry = entry.operations
+    plan.definition.update((value, operation) for operation in plan.entry for value in operation.results)
+    return plan
+
+
+def _place(plan: Plan, bounds: EntryBounds, operation: Operation, results: dict[Value, int]) -> None:
+    value = operation.result
+    if value in results:
+        plan.result[value] = results[value]
+        return
+    numbers = [_constant(bounds, extent) for extent in operation.operands]
+    constant = [number for number in numbers if number is not None]
+    if len(constant) == len(numbers):
+        size = max(1, prod(max(0, number) for number in constant))
+        if size <= LARGEST_LOCAL and sum(plan.local.values()) + size <= LARGEST_FRAME:
+            plan.local[value] = size
+            return
+    uppers: list[Value | None] = [bounds.upper(extent) for extent in operation.operands]
+    found = [upper for upper in uppers if upper is not None]
+    if len(found) == len(uppers):
+        plan.workspace[value] = tuple(found)
+    else:
+        plan.heap.append(value)
+
+
+def _constant(bounds: EntryBounds, extent: Value) -> int | None:
+    exact = bounds.exact(extent)
+    known = None if exact is None else bounds.builder.known(exact)
+    return None if known is None else int(known)
+
+
+def _result_extents(bounds: EntryBounds, operation: Operation) -> list[Value]:
+    found = []
+    for extent in operation.operands:
+        exact = bounds.exact(extent)
+        if exact is None:
+            raise AdgenError(
+                "AD320",
+                "the shape of a result depends on computed values",
+                operation.span,
+                "make the result's extents depend on the shapes and integer arguments only",
+            )
+        found.append(exact)
+    return found

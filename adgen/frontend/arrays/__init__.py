@@ -1,0 +1,94 @@
+"""NumPy arrays for the partial evaluator: views, fused expressions, and the functions that take and make them.
+
+Comes in: what the program does with arrays.  Goes out: index arithmetic, loops, loads and stores on IR buffers (the IR
+has no views).  Guaranteed: NumPy's meaning, aliasing and evaluation order included; what cannot be kept is refused.
+"""
+
+from __future__ import annotations
+
+from adgen.frontend.arrays import (
+    diagonals,
+    extremes,
+    joining,
+    making,
+    norms,
+    ordering,
+    polynomials,
+    products,
+    rearrange,
+    reduce,
+    reshaping,
+    scans,
+    shaping,
+)
+from adgen.frontend.arrays.attributes import attribute, iterate, length
+from adgen.frontend.arrays.build import as_array, from_nested
+from adgen.frontend.arrays.elementwise import elementwise
+from adgen.frontend.arrays.indexing import augment, getitem, inplace, setitem
+from adgen.frontend.arrays.masks import snapshot
+from adgen.frontend.arrays.model import Array, Lazy, View
+from adgen.frontend.arrays.products import matmul
+from adgen.frontend.arrays.registry import function, method
+from adgen.frontend.arrays.selection import Selection
+from adgen.frontend.arrays.storage import (
+    allocate,
+    base,
+    constant,
+    copy,
+    copy_into,
+    identical,
+    is_array,
+    materialise,
+    overlap,
+    parameter,
+    wrap,
+)
+
+MODULES = (
+    diagonals,
+    extremes,
+    joining,
+    making,
+    norms,
+    ordering,
+    polynomials,
+    products,
+    rearrange,
+    reduce,
+    reshaping,
+    scans,
+    shaping,
+)
+
+__all__ = [
+    "MODULES",
+    "Array",
+    "Lazy",
+    "Selection",
+    "View",
+    "allocate",
+    "as_array",
+    "attribute",
+    "augment",
+    "base",
+    "constant",
+    "copy",
+    "copy_into",
+    "elementwise",
+    "from_nested",
+    "function",
+    "getitem",
+    "identical",
+    "inplace",
+    "is_array",
+    "iterate",
+    "length",
+    "materialise",
+    "matmul",
+    "method",
+    "overlap",
+    "parameter",
+    "setitem",
+    "snapshot",
+    "wrap",
+]

@@ -1,0 +1,251 @@
+"""Memory: making buffers, filling them, copying, and what may overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adgen.frontend import scalars
+from adgen.frontend.arrays.integers import Int, add, at_least, mul, plain, sub
+from adgen.frontend.arrays.loops import nest
+from adgen.frontend.arrays.model import Array, Axis, Frame, Lazy, View
+from adgen.frontend.arrays.shapes import assignable
+from adgen.frontend.values import Number
+from adgen.ir import core
+from adgen.ir.nodes import Value
+from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+DTYPES: dict[np.dtype[Any], Scalar] = {
+    np.dtype(np.float64): F64,
+    np.dtype(np.float32): F32,
+    np.dtype(np.int64): I64,
+    np.dtype(np.bool_): BOOL,
+}
+NUMPY: dict[Scalar, np.dtype[Any]] = {element: dtype for dtype, element in DTYPES.items()}
+
+
+# -- making ------------------------------------------------------------------------------------------------------
+
+
+def allocate(ctx: Context, element: Scalar, extents: Sequence[Value], name: str = "", zero: bool = True) -> View:
+    """A fresh array."""
+    base = ctx.builder.alloc(element, extents, name, zero)
+    return View(base, Frame.identity(extents))
+
+
+def parameter(ctx: Context, value: Value) -> View:
+    """A parameter of the function, which is a buffer."""
+    return View(value, Frame.identity(ctx.builder.dims(value)))
+
+
+def constant(ctx: Context, data: Any) -> View:
+    """An array that is known now, as a table that cannot be written."""
+    data = np.asarray(data)
+    if data.dtype.kind in "iu" and data.dtype != np.int64:
+        data = data.astype(np.int64)
+    if data.dtype.kind == "f" and data.dtype.itemsize == 2:
+        data = data.astype(np.float32)
+    if data.dtype.kind == "c":
+        ctx.fail("AD301", "complex numbers are not supported", "split the value into its real and imaginary part")
+    if data.dtype not in DTYPES:
+        ctx.fail("AD334", f"arrays of {data.dtype} are not supported", "use float64, float32, int64 or bool")
+    frozen = np.ascontiguousarray(data).reshape(data.shape).copy()
+    frozen.flags.writeable = False
+    (base,) = ctx.builder.emit(core.TABLE, (), {"element": str(DTYPES[data.dtype]), "data": frozen})
+    extents = tuple(ctx.builder.index(extent) for extent in data.shape)
+    return View(base, Frame.identity(extents), "it is a constant of the program")
+
+
+def fresh_constant(ctx: Context, data: Any) -> Lazy:
+    """The same, as a value that is copied into memory of its own when it gets a name."""
+    table = constant(ctx, data)
+    return Lazy(
+        table.element,
+        table.extents,
+        lambda ctx, indices: table.read(ctx, indices),
+        reads=(table,),
+        recipe=("copy", table),
+    )
+
+
+def filled(ctx: Context, element: Scalar, extents: Sequence[Value], number: Any) -> Lazy:
+    """An array whose elements are all one number; `number` None leaves them unspecified."""
+    value = scalars.to(ctx, 0 if number is None else number, element)
+    return Lazy(element, tuple(extents), lambda ctx, indices: value, fill="none" if number is None else value)
+
+
+def materialise(ctx: Context, array: Array, name: str = "") -> Array:
+    """An array that gets a name: an expression is computed into memory of its own, a view stays a view."""
+    if isinstance(array, View):
+        operation = ctx.builder.definitions.get(array.base)
+        if name and not array.base.name and operation is not None and operation.row in (core.ALLOC, core.RESHAPE):
+            array.base.name = name
+        return array
+    if isinstance(array, Lazy):
+        return copy(ctx, array, name)
+    from adgen.frontend.arrays.masks import snapshot
+    from adgen.frontend.arrays.selection import Selection
+
+    return snapshot(ctx, array, name) if isinstance(array, Selection) else array
+
+
+def copy(ctx: Context, array: Array, name: str = "") -> View:
+    """A fresh array with the same elements."""
+    if isinstance(array, Lazy) and array.fill is not None:
+        zero = _is_zero(ctx, array.fill)
+        target = allocate(ctx, array.element, array.extents, name, zero)
+        if zero or array.fill == "none":
+            return target
+    else:
+        target = allocate(ctx, array.element, array.extents, name, zero=False)
+    fill_from(ctx, target, array)
+    return target
+
+
+def _is_zero(ctx: Context, fill: Any) -> bool:
+    if not isinstance(fill, Value):
+        return False
+    number = ctx.builder.known(fill)
+    return number is not None and number == 0 and not np.signbit(np.float64(number))
+
+
+# -- writing -----------------------------------------------------------------------------------------------------
+
+
+def writable(ctx: Context, array: Array) -> View:
+    """The view to write through, or a diagnostic that says why there is none."""
+    if isinstance(array, Lazy):
+        ctx.fail("AD232", "this array has no name, so writing into it has no effect", "assign it to a name first")
+    if not isinstance(array, View):
+        ctx.fail("AD232", "this array cannot be written into")
+    if array.readonly:
+        ctx.fail("AD232", f"this array cannot be written into: {array.readonly}", "make a copy with `.copy()` first")
+    return array
+
+
+def fill_from(ctx: Context, target: View, source: Array) -> None:
+    """Store every element of a source of the same extents that does not overlap the target."""
+
+    def body(indices: tuple[Value, ...]) -> None:
+        value = scalars.convert(ctx, source.read(ctx, indices), target.element)
+        ctx.builder.store(target.base, value, target.frame.locate(ctx, indices))
+
+    nest(ctx, target.extents, body)
+    ctx.writes.written(target.base)
+
+
+def copy_into(ctx: Context, target: Array, source: Any) -> None:
+    """`target[...] = source`: broadcast, converted, and as if the source were computed first."""
+    view = writable(ctx, target)
+    if isinstance(source, Lazy) and source.fill == "none":
+        return
+    fill_from(ctx, view, separate(ctx, view, assignable(ctx, source, view.extents)))
+
+
+def separate(ctx: Context, target: View, source: Array) -> Array:
+    """The source, copied first when writing the target could change elements that are read later."""
+    return copy(ctx, source) if interferes(ctx, target, source) else source
+
+
+# -- overlap -----------------------------------------------------------------------------------------------------
+
+
+def interferes(ctx: Context, target: View, source: Array) -> bool:
+    """True unless it is proved that writing target[i] after reading source[i], for every i in turn, is safe."""
+    owner = ctx.writes.root(target.base)
+    if isinstance(source, View):
+        return ctx.writes.root(source.base) is owner and not _harmless(ctx, target, source)
+    if isinstance(source, Lazy):
+        if owner in source.irregular:
+            return True
+        return any(interferes(ctx, target, view) for view in source.reads)
+    return False
+
+
+def _harmless(ctx: Context, target: View, source: View) -> bool:
+    if source.base is not target.base:
+        return False
+    pairs = list(zip(target.frame.axes, source.frame.axes))
+    if all(_same_axis(ctx, a, b) for a, b in pairs):
+        return True
+    return any(_apart(ctx, a, target.extents, b, source.extents) for a, b in pairs)
+
+
+def _same_axis(ctx: Context, a: Axis, b: Axis) -> bool:
+    if len(a.terms) != len(b.terms) or plain(ctx, sub(ctx, a.offset, b.offset)) != 0:
+        return False
+    return all(k == m and plain(ctx, sub(ctx, s, t)) == 0 for (k, s), (m, t) in zip(a.terms, b.terms))
+
+
+def _apart(ctx: Context, a: Axis, a_extents: Sequence[Value], b: Axis, b_extents: Sequence[Value]) -> bool:
+    """The two never give the same index."""
+    first, second = _interval(ctx, a, a_extents), _interval(ctx, b, b_extents)
+    if first is None or second is None:
+        return False
+    if at_least(ctx, first[0], add(ctx, second[1], 1)) or at_least(ctx, second[0], add(ctx, first[1], 1)):
+        return True
+    stride = {step for axis in (a, b) for _, step in axis.terms}
+    distance = plain(ctx, sub(ctx, a.offset, b.offset))
+    if not stride or not isinstance(distance, int) or not all(isinstance(step, int) for step in stride):
+        return False
+    return distance % int(np.gcd.reduce([int(step) for step in stride if isinstance(step, int)])) != 0
+
+
+def _interval(ctx: Context, axis: Axis, extents: Sequence[Value]) -> tuple[Int, Int] | None:
+    """Bounds of the indices that an axis gives."""
+    low = high = axis.offset
+    for k, step in axis.terms:
+        if not isinstance(step, int):
+            return None
+        reach = mul(ctx, step, sub(ctx, extents[k], 1))
+        low, high = (low, add(ctx, high, reach)) if step > 0 else (add(ctx, low, reach), high)
+    return low, high
+
+
+def base(array: Array) -> Value | None:
+    """The buffer behind a view."""
+    return array.base if isinstance(array, View) else None
+
+
+def overlap(ctx: Context, a: Array, b: Array) -> bool:
+    """True when writing one array may change the other."""
+    return isinstance(a, View) and isinstance(b, View) and ctx.writes.root(a.base) is ctx.writes.root(b.base)
+
+
+def identical(a: Array, b: Array) -> bool:
+    """True when two arrays are the same elements of the same memory in the same order."""
+    return a is b or (isinstance(a, View) and isinstance(b, View) and a.base is b.base and a.frame == b.frame)
+
+
+def wrap(ctx: Context, x: Any) -> Array:
+    """Any array of the program as an `Array`; a NumPy array known now becomes a constant."""
+    return x if isinstance(x, Array) else constant(ctx, x)
+
+
+def is_array(x: Any) -> bool:
+    """True for a dynamic array and for a NumPy array with axes that is known now."""
+    return isinstance(x, Array) or (isinstance(x, np.ndarray) and x.ndim > 0)
+
+
+def scalar(ctx: Context, x: Any) -> Lazy:
+    """A number as an array without axes."""
+    number = ctx.number(x)
+    value = number.value
+    return Lazy(number.element, (), lambda ctx, indices: value, fill=value, recipe=("scalar", value))
+
+
+def finish(ctx: Context, array: Array) -> Any:
+    """What the user's program sees: an array without axes is a NumPy scalar."""
+    return array if array.rank else Number(array.read(ctx, ()), weak=False)
+
+
+def settle(ctx: Context, array: Array, cheap: int = 2) -> Array:
+    """An array that is going to be read more than once: expensive expressions are computed first."""
+    if isinstance(array, Lazy) and array.rank and (array.cost > cheap or array.raises):
+        return copy(ctx, array)
+    return array

@@ -1,0 +1,380 @@
+"""Calls: Python functions are lowered in place, known functions become operations, everything else is refused."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adgen.diagnostics import AdgenError
+from adgen.frontend import arrays, builtin, comprehensions, evaluate, instances, memory, operators, refuse, scalars
+from adgen.frontend import statements as blocks
+from adgen.frontend.context import Frame
+from adgen.frontend.scan import RESULT, RETURNED
+from adgen.frontend.source import Code, call_method, code_of, python_function
+from adgen.frontend.values import (
+    NUMERIC_TYPES,
+    Closure,
+    Dynamic,
+    Generator,
+    Method,
+    Number,
+    Poison,
+    describe,
+    is_number,
+    is_static,
+)
+from adgen.frontend.values import Sequence as RunTimeList
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+DEEPEST = 300
+TRUSTED = {
+    "builtins", "math", "cmath", "operator", "_operator", "numpy", "scipy", "itertools", "functools", "collections",
+    "fractions", "decimal", "string", "re", "copy", "dataclasses", "typing", "numbers", "statistics", "types", "enum",
+    "_functools", "_collections", "warnings", "contextlib", "inspect", "logging", "abc", "_abc",
+}  # fmt: skip
+MUTATORS: dict[type, set[str]] = {
+    list: {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort", "__setitem__", "__delitem__"},
+    dict: {"update", "pop", "popitem", "setdefault", "clear", "__setitem__", "__delitem__"},
+    set: {"add", "update", "discard", "remove", "pop", "clear"},
+}
+BY_VALUE = {"index", "count", "remove", "sort"}
+ARRAY_MAKERS = (np.array, np.asarray, np.asanyarray, np.atleast_1d, np.ascontiguousarray)
+
+
+def call_node(ctx: Context, node: ast.Call) -> Any:
+    """A call expression."""
+    callee = evaluate.expression(ctx, node.func)
+    text = ast.unparse(node.func)
+    ctx.place(node)
+    if not isinstance(callee, Closure | Method):
+        refuse.function(ctx, callee, text)
+    arguments = evaluate.items(ctx, node.args, settle=False)
+    keywords: dict[str, Any] = {}
+    for keyword in node.keywords:
+        value = evaluate.expression(ctx, keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = operators.secure(ctx, value)
+        elif isinstance(value, dict):
+            keywords.update({str(name): item for name, item in value.items()})
+        else:
+            ctx.fail("AD305", f"`**` needs a dict, not {describe(value)}")
+    ctx.place(node)
+    return call(ctx, callee, arguments, keywords, text)
+
+
+def may_write(ctx: Context, node: ast.expr) -> bool:
+    """True when evaluating the expression may run user code that changes an array."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.NamedExpr):
+            return True
+        if isinstance(inner, ast.Call):
+            root = inner.func
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if isinstance(root, ast.Name) and not _harmless(ctx, root.id):
+                return True
+    return False
+
+
+def _harmless(ctx: Context, name: str) -> bool:
+    frame: Frame | None = ctx.frame
+    while frame is not None:
+        if name in frame.code.locals:
+            return isinstance(frame.names.get(name), Dynamic)
+        if name in frame.cells:
+            return False
+        frame = frame.parent
+    value = ctx.frame.code.module.get(name)
+    return value is None or isinstance(value, types.ModuleType | types.BuiltinFunctionType | np.ufunc | type)
+
+
+def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], text: str = "") -> Any:
+    """Call any value."""
+    text = text or getattr(callee, "__name__", str(callee))
+    if isinstance(callee, Closure):
+        code = evaluate.code_of_closure(callee)
+        names = bind(ctx, callee.node.args, callee.name, args, kwargs, callee.defaults, callee.keyword_defaults)
+        return inline(ctx, code, names, callee.frame, {})
+    if isinstance(callee, Method):
+        return expand(ctx, functools.partial(_method, callee), args, kwargs, callee)
+    if isinstance(callee, functools.partial):
+        return call(ctx, callee.func, [*callee.args, *args], {**callee.keywords, **kwargs}, text)
+    if isinstance(callee, builtin._Deferred):
+        return call(ctx, callee.closure, args, kwargs, text)
+    refuse.function(ctx, callee, text)
+    rule = builtin.rule(callee)
+    if rule is not None:
+        return expand(ctx, rule, args, kwargs, callee)
+    if isinstance(callee, types.MethodType) and _of_named_tuple(callee.__self__, callee.__name__):
+        return scalars.static(ctx, callee, *args, **kwargs)
+    if isinstance(callee, types.MethodType):
+        return call(ctx, callee.__func__, [callee.__self__, *args], kwargs, text)
+    if isinstance(callee, type):
+        return instances.construct(ctx, callee, args, kwargs, text)
+    owner = getattr(callee, "__self__", None)
+    if isinstance(owner, list | dict | set | tuple | str):
+        return _container_method(ctx, owner, callee, args, kwargs)
+    found, result = known(ctx, callee, args, kwargs)
+    if found:
+        return result
+    function = python_function(callee)
+    if function is not None:
+        return call_function(ctx, function, args, kwargs)
+    if is_static([args, list(kwargs.values())]) and _trusted(callee):
+        return ctx.own(scalars.static(ctx, callee, *args, **kwargs))
+    inner = call_method(callee)
+    if inner is not None and not isinstance(callee, Dynamic):
+        return call_function(ctx, inner, [callee, *args], kwargs)
+    if not callable(callee):
+        ctx.fail("AD323", f"{describe(callee)} is not callable")
+    _blame(ctx, args)
+    refuse.unknown(ctx, callee, text)
+
+
+def _method(method: Method, ctx: Context, *args: Any, **kwargs: Any) -> Any:
+    return method.function(ctx, method.owner, *args, **kwargs)
+
+
+def _blame(ctx: Context, values: Sequence[Any]) -> None:
+    if ctx.inference is not None:
+        ctx.inference.blame(ctx, values)
+
+
+def expand(ctx: Context, rule: Any, args: Sequence[Any], kwargs: Mapping[str, Any], callee: Any) -> Any:
+    """Apply a rule of adgen; wrong arguments are a diagnostic of the user's call."""
+    name = callee.name if isinstance(callee, Method) else getattr(callee, "__name__", str(callee))
+    try:
+        inspect.signature(rule).bind(ctx, *args, **kwargs)
+    except TypeError as error:
+        ctx.fail("AD324", f"`{name}`: {error}", "this argument is not supported")
+    if ctx.inference is None:
+        return rule(ctx, *args, **kwargs)
+    owner = [callee.owner] if isinstance(callee, Method) else []
+    with ctx.inference.blaming(ctx, [*owner, *args]):
+        return rule(ctx, *args, **kwargs)
+
+
+def known(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[bool, Any]:
+    """Functions of numbers and arrays.  The first result says whether the callee is one."""
+    try:
+        hash(callee)
+    except TypeError:
+        return False, None
+    expansion = arrays.function(callee)
+    scalar = scalars.supported(callee)
+    if expansion is None and not scalar:
+        return False, None
+    args = [array_argument(ctx, callee, x) for x in args]
+    kwargs = {name: array_argument(ctx, callee, x) for name, x in kwargs.items()}
+    if ctx.inference is not None:
+        ctx.inference.before_call(ctx, callee, args)
+    many = any(memory.is_array(x) or (isinstance(x, tuple | list) and x) for x in (*args, *kwargs.values()))
+    if scalar and not many and not (kwargs and expansion is not None):
+        if not all(is_number(x) or x is None for x in (*args, *kwargs.values())):
+            bad = next(x for x in (*args, *kwargs.values()) if not is_number(x) and x is not None)
+            ctx.fail("AD302", f"`{getattr(callee, '__name__', callee)}` is not defined for {describe(bad)}")
+        return True, _scalar_call(ctx, callee, args, kwargs)
+    if expansion is not None:
+        return True, expand(ctx, expansion, args, kwargs, callee)
+    if kwargs:
+        ctx.fail("AD324", f"`{callee.__name__}` with `{next(iter(kwargs))}=` is not supported for arrays")
+    operands = [arrays.from_nested(ctx, x) if isinstance(x, tuple | list) else x for x in args]
+    return True, expand(ctx, elementwise_rule(callee), operands, {}, callee)
+
+
+def elementwise_rule(callee: Any) -> Callable[..., Any]:
+    """The rule that applies a scalar function to every element."""
+
+    def rule(ctx: Context, *operands: Any) -> Any:
+        return arrays.elementwise(ctx, callee, list(operands))
+
+    return rule
+
+
+def _scalar_call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    if kwargs:
+        from adgen.frontend import composites
+
+        if callee in composites.TABLE:
+            return expand(ctx, composites.TABLE[callee], args, kwargs, callee)
+        if is_static([args, list(kwargs.values())]):
+            return scalars.static(ctx, callee, *args, **kwargs)
+        ctx.fail("AD324", f"`{callee.__name__}` with `{next(iter(kwargs))}=` is not supported")
+    if all(isinstance(x, NUMERIC_TYPES) for x in args):
+        return scalars.static(ctx, callee, *args)
+    return scalars.apply(ctx, callee, *args)
+
+
+def array_argument(ctx: Context, callee: Any, value: Any) -> Any:
+    """An argument of a NumPy function: NumPy arrays of module level and run-time lists become arrays."""
+    if isinstance(value, np.ndarray):
+        return memory.wrap(ctx, value) if value.ndim else value[()]
+    if isinstance(value, RunTimeList):
+        return value.array
+    if isinstance(value, Generator):
+        return ctx.own(comprehensions.spread(ctx, value))
+    if isinstance(value, tuple | list) and any(
+        isinstance(item, np.ndarray | RunTimeList | tuple | list) for item in value
+    ):
+        return (
+            type(value)([array_argument(ctx, callee, item) for item in value])
+            if type(value) in (list, tuple)
+            else value
+        )
+    return value
+
+
+def _of_named_tuple(owner: Any, name: str) -> bool:
+    """`_replace`, `_asdict`, `_make`: they move items about, whatever the items are."""
+    kind = owner if isinstance(owner, type) else type(owner)
+    return name in ("_replace", "_asdict", "_make") and issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def _trusted(callee: Any) -> bool:
+    module = str(getattr(callee, "__module__", None) or getattr(type(callee), "__module__", ""))
+    owner = getattr(callee, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        module = str(type(owner).__module__) if not isinstance(owner, type) else str(owner.__module__)
+    return module.partition(".")[0] in TRUSTED
+
+
+def _container_method(ctx: Context, owner: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    name = callee.__name__
+    if name in MUTATORS.get(type(owner), set()):
+        operators.own_check(ctx, owner)
+    if isinstance(owner, str):
+        if name in ("format", "join") and not is_static([args, kwargs]):
+            return owner
+        return ctx.own(scalars.static(ctx, callee, *args, **kwargs))
+    if name in BY_VALUE and not (is_static(owner) and is_static(args)):
+        ctx.fail("AD230", f"`.{name}` of run-time values is not supported", "use an array and a loop")
+    if isinstance(owner, dict) and args and not is_static(args[0]) and not isinstance(args[0], dict):
+        ctx.fail_dynamic("AD222", "the key of a dict must be known when compiling")
+    if name == "extend":
+        args = [comprehensions.spread(ctx, args[0])]
+    args = [operators.secure(ctx, x) for x in args]
+    return ctx.own(scalars.static(ctx, callee, *args, **kwargs))
+
+
+# -- Python functions --------------------------------------------------------------------------------------------
+
+
+def call_function(ctx: Context, function: types.FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Lower a call of a Python function in place."""
+    try:
+        code = code_of(function)
+    except AdgenError as error:
+        ctx.fail(error.code, error.message, error.help)
+    defaults, keyword_defaults = function.__defaults__ or (), function.__kwdefaults__ or {}
+    names = bind(ctx, code.node.args, code.name, args, kwargs, defaults, keyword_defaults)
+    cells = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            cells[name] = cell.cell_contents
+        except ValueError:
+            continue
+    return inline(ctx, code, names, None, cells)
+
+
+def bind(
+    ctx: Context,
+    arguments: ast.arguments,
+    name: str,
+    args: list[Any],
+    kwargs: dict[str, Any],
+    defaults: Sequence[Any],
+    keyword_defaults: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The parameters of a call by name, as Python binds them."""
+    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    hidden = {a.arg for a in arguments.posonlyargs}
+    names: dict[str, Any] = dict(zip(positional, args))
+    if len(args) > len(positional) and arguments.vararg is None:
+        ctx.fail("AD403", f"`{name}` takes {len(positional)} positional arguments but {len(args)} were given")
+    if arguments.vararg is not None:
+        names[arguments.vararg.arg] = tuple(args[len(positional) :])
+    keyword_names = {a.arg for a in arguments.kwonlyargs} | (set(positional) - hidden)
+    extra: dict[str, Any] = {}
+    for key, value in kwargs.items():
+        if key in keyword_names:
+            if key in names:
+                ctx.fail("AD403", f"`{name}` got the argument `{key}` twice")
+            names[key] = value
+        elif arguments.kwarg is not None:
+            extra[key] = value
+        else:
+            ctx.fail("AD403", f"`{name}` has no parameter `{key}`")
+    if arguments.kwarg is not None:
+        names[arguments.kwarg.arg] = ctx.own(extra)
+    for key, value in zip(positional[len(positional) - len(defaults) :], defaults):
+        names.setdefault(key, value)
+    for key, value in keyword_defaults.items():
+        names.setdefault(key, value)
+    for key in [*positional, *(a.arg for a in arguments.kwonlyargs)]:
+        if key not in names:
+            ctx.fail("AD403", f"`{name}` is called without the required argument `{key}`")
+    return {key: operators.secure(ctx, value, key) for key, value in names.items()}
+
+
+def inline(ctx: Context, code: Code, names: dict[str, Any], parent: Frame | None, cells: Mapping[str, Any]) -> Any:
+    """Lower the body of a function with these arguments; the result is what it returns."""
+    span = ctx.builder.span
+    frame = Frame(code, names, parent, cells)
+    frame.entry = {key: _form(ctx, value) for key, value in names.items()}
+    _check_recursion(ctx, frame)
+    sites = ctx.sites
+    ctx.sites = (*sites, span)
+    ctx.frames.append(frame)
+    frame.names[RETURNED] = False
+    try:
+        blocks.block(ctx, code.statements, frozenset())
+        returned = frame.names[RETURNED]
+        result = frame.names.get(RESULT)
+    finally:
+        ctx.frames.pop()
+        ctx.sites = sites
+    ctx.builder.span = span
+    if returned is False:
+        return None
+    if returned is not True:
+        message = f"`{code.name}` ends without `return` (and so returns None) on some paths and with a value on others"
+        return Poison("AD320", message, "return a value on every path") if result is not None else None
+    return result
+
+
+def _check_recursion(ctx: Context, frame: Frame) -> None:
+    """Recursion is unrolled while something static about the arguments changes from call to call."""
+    active = [f for f in ctx.frames if f.code.key is frame.code.key]
+    if not active:
+        return
+    same = active[-1].entry == frame.entry and active[-1].cells == frame.cells
+    if (same and active[-1].parent is frame.parent) or len(active) > DEEPEST:
+        ctx.fail(
+            "AD218",
+            f"recursion of `{frame.code.name}`: how deep it goes is known at run time only",
+            "write it as a loop, or let constants decide the depth",
+        )
+
+
+def _form(ctx: Context, value: Any) -> Any:
+    """What is static about an argument, for telling whether recursion makes progress."""
+    if isinstance(value, Number):
+        return str(value.element)
+    if memory.is_array(value) and isinstance(value, Dynamic):
+        array = memory.wrap(ctx, value)
+        return (str(array.element), tuple(ctx.builder.known(extent) for extent in array.extents))
+    if isinstance(value, tuple | list):
+        return (type(value).__name__, tuple(_form(ctx, item) for item in value))
+    if isinstance(value, dict):
+        return tuple((key, _form(ctx, item)) for key, item in value.items())
+    if is_number(value) or isinstance(value, str):
+        return repr(value)
+    return id(value)

@@ -1,0 +1,269 @@
+"""Iteration: what can be iterated, comprehensions, generator expressions."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adgen.frontend import arrays, assign, calls, evaluate, logic, memory, operators, scalars
+from adgen.frontend.context import Frame
+from adgen.frontend.source import make_code
+from adgen.frontend.values import Closure, Generator, Loop, Number, Sequence, describe, is_number, is_static
+from adgen.ir.nodes import Value
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+LARGEST = 10_000
+COMPREHENSION = "comprehension"
+
+
+def iterate(ctx: Context, value: Any) -> list[Any] | Loop:
+    """A static list of items, or a loop."""
+    if isinstance(value, Loop):
+        return value
+    if isinstance(value, range):
+        return Loop(value.start, value.stop, value.step, lambda index: index)
+    if isinstance(value, Sequence):
+        loop = _over_array(ctx, value.array, "list")
+        return Loop(loop.start, loop.stop, 1, lambda index: _weak(loop.item(index)), "list")
+    if memory.is_array(value):
+        return _over_array(ctx, memory.wrap(ctx, value), "array")
+    if isinstance(value, Generator):
+        return _over_generator(ctx, value)
+    if isinstance(value, Number):
+        if ctx.inference is not None:
+            ctx.inference.array(ctx, value, 1)
+        ctx.fail("AD322", f"{describe(value)} is not iterable", "is this argument meant to be an array?")
+    if isinstance(value, str | bytes | tuple | list | dict | set | frozenset) or hasattr(value, "__iter__"):
+        return list(scalars.static(ctx, list, value))
+    ctx.fail("AD322", f"{describe(value)} is not iterable")
+
+
+def _weak(item: Any) -> Any:
+    return Number(item.value, True) if isinstance(item, Number) else item
+
+
+def _over_array(ctx: Context, array: Any, what: str) -> Loop:
+    if array.rank == 0:
+        ctx.fail("AD322", "an array without axes is not iterable")
+    extent, item = arrays.iterate(ctx, array)
+    return Loop(0, memory.static_extent(ctx, extent), 1, lambda index: item(scalars.as_index(ctx, index)), what)
+
+
+def _over_generator(ctx: Context, value: Generator) -> list[Any] | Loop:
+    node = value.node
+    if len(node.generators) == 1 and not node.generators[0].ifs:
+        frame = _scope(ctx, node, value.frame)
+        source = _in_frame(ctx, frame, lambda: iterate(ctx, evaluate.expression(ctx, node.generators[0].iter)))
+        if isinstance(source, Loop):
+            return Loop(source.start, source.stop, source.step, _element(ctx, node, frame, source), "generator")
+    return collect(ctx, node, value.frame)
+
+
+def _element(ctx: Context, node: Any, frame: Frame, source: Loop) -> Callable[[Any], Any]:
+    def item(index: Any) -> Any:
+        def compute() -> Any:
+            assign.target(ctx, node.generators[0].target, source.item(index))
+            return evaluate.expression(ctx, node.elt)
+
+        return _in_frame(ctx, frame, compute)
+
+    return item
+
+
+def _scope(ctx: Context, node: ast.expr, parent: Frame) -> Frame:
+    """A frame for the names that a comprehension binds."""
+    arguments = ast.arguments([], [], None, [], [], None, [])
+    targets: list[ast.stmt] = [ast.Expr(generator.target) for generator in node.generators]  # type: ignore[attr-defined]
+    function = ast.FunctionDef("<comprehension>", arguments, targets, [], None)
+    ast.copy_location(function, node)
+    code = make_code("<comprehension>", parent.code.file, function, parent.code.module)
+    return Frame(code, {}, parent)
+
+
+def _in_frame(ctx: Context, frame: Frame, compute: Callable[[], Any]) -> Any:
+    ctx.frames.append(frame)
+    try:
+        return compute()
+    finally:
+        ctx.frames.pop()
+
+
+def items_of(ctx: Context, value: Any) -> Iterable[Any]:
+    """All items of something whose number of items is known now."""
+    source = iterate(ctx, value)
+    if isinstance(source, list):
+        return source
+    trip = source.trip
+    if trip is None:
+        ctx.fail_dynamic("AD227", "the number of items is known at run time only", "use an array and a loop")
+    if trip > LARGEST:
+        ctx.fail("AD240", f"{trip} items are too many to handle one by one", "use an array and a loop")
+    return [source.item(index) for index in range(source.start, source.stop, source.step)]
+
+
+def spread(ctx: Context, value: Any) -> list[Any]:
+    """All items, as a list: `*value`, `list(value)`, unpacking."""
+    return list(items_of(ctx, value))
+
+
+def evaluate_node(ctx: Context, node: ast.expr) -> Any:
+    """A comprehension or generator expression."""
+    if isinstance(node, ast.GeneratorExp):
+        return Generator(node, ctx.frame)
+    if isinstance(node, ast.ListComp):
+        generator = Generator(ast.copy_location(ast.GeneratorExp(node.elt, node.generators), node), ctx.frame)
+        dynamic = _dynamic_list(ctx, generator)
+        return dynamic if dynamic is not None else ctx.own(collect(ctx, node, ctx.frame))
+    values = collect(ctx, node, ctx.frame)
+    if isinstance(node, ast.DictComp):
+        if not is_static([key for key, _ in values]):
+            ctx.fail("AD222", "the keys of a dict must be known when compiling")
+        return ctx.own(dict(values))
+    if not is_static(values):
+        ctx.fail("AD221", "a set of run-time values is not supported", "use a tuple or an array")
+    return ctx.own(set(values))
+
+
+def _dynamic_list(ctx: Context, generator: Generator) -> Sequence | None:
+    """A list over an iteration of run-time length, as an array; None when the length is static."""
+    node = generator.node
+    if len(node.generators) != 1 or node.generators[0].ifs:
+        return None
+    frame = _scope(ctx, node, generator.frame)
+    source = _in_frame(ctx, frame, lambda: iterate(ctx, evaluate.expression(ctx, node.generators[0].iter)))
+    if isinstance(source, list) or source.trip is not None:
+        return None
+    loop = normalised(ctx, Loop(source.start, source.stop, source.step, _element(ctx, node, frame, source)))
+    return Sequence(memory.tabulate(ctx, scalars.as_index(ctx, loop.stop), loop.item))
+
+
+def collect(ctx: Context, node: Any, parent: Frame) -> list[Any]:
+    """The items of a comprehension whose loops and conditions are static."""
+    frame = _scope(ctx, node, parent)
+    found: list[Any] = []
+
+    def level(k: int) -> None:
+        if k == len(node.generators):
+            if isinstance(node, ast.DictComp):
+                key = evaluate.expression(ctx, node.key)
+                found.append((key, operators.secure(ctx, evaluate.expression(ctx, node.value))))
+            else:
+                found.append(operators.secure(ctx, evaluate.expression(ctx, node.elt)))
+            return
+        generator = node.generators[k]
+        source = iterate(ctx, evaluate.expression(ctx, generator.iter))
+        if isinstance(source, Loop) and source.trip is None:
+            ctx.place(generator.iter)
+            ctx.fail_dynamic(
+                "AD227",
+                "this comprehension gives a list whose length is known at run time only",
+                "fill an array in a loop",
+            )
+        for item in items_of(ctx, source):
+            assign.target(ctx, generator.target, item)
+            if all(_holds(ctx, test) for test in generator.ifs):
+                level(k + 1)
+
+    _in_frame(ctx, frame, lambda: level(0))
+    return found
+
+
+def _holds(ctx: Context, test: ast.expr) -> bool:
+    truth = logic.condition(ctx, test)
+    if isinstance(truth, Value):
+        ctx.place(test)
+        ctx.fail_dynamic(
+            "AD228",
+            "the condition of this comprehension is decided at run time, and so is its length",
+            "accumulate in a loop instead",
+        )
+    return truth
+
+
+def normalised(ctx: Context, loop: Loop) -> Loop:
+    """The loop with indices 0, 1, 2 ..."""
+    if loop.start == 0 and loop.step == 1 and isinstance(loop.start, int):
+        return loop
+
+    def item(index: Any) -> Any:
+        moved = scalars.binary(ctx, operator.mul, index, loop.step) if loop.step != 1 else index
+        return loop.item(scalars.binary(ctx, operator.add, loop.start, moved))
+
+    if loop.trip is not None:
+        return Loop(0, loop.trip, 1, item, loop.what)
+    span = scalars.binary(ctx, operator.sub, loop.stop, loop.start)
+    if loop.step != 1:
+        up = scalars.binary(ctx, operator.floordiv, scalars.unary(ctx, operator.neg, span), loop.step)
+        span = scalars.unary(ctx, operator.neg, up)
+    count = scalars.apply(ctx, np.maximum, span, 0)
+    return Loop(0, Number(count.value, True), 1, item, loop.what)
+
+
+# -- reductions of generator expressions ---------------------------------------------------------------------------
+
+
+def reduce(ctx: Context, kind: str, generator: Generator, start: Any) -> Any:
+    """`sum`, `max`, `min`, `any` or `all` of a generator expression, as the loop that Python runs."""
+    node = generator.node
+    item, acc, some = (ast.Name(n, ast.Load()) for n in (".item", ".acc", ".some"))
+
+    def store(name: str, value: ast.expr) -> ast.stmt:
+        return ast.Assign([ast.Name(name, ast.Store())], value)
+
+    if kind == "sum":
+        body = [store(".acc", ast.BinOp(acc, ast.Add(), node.elt))]
+    elif kind in ("any", "all"):
+        test: ast.expr = node.elt if kind == "any" else ast.UnaryOp(ast.Not(), node.elt)
+        body = [ast.If(test, [ast.Return(ast.Constant(kind == "any"))], [])]
+    else:
+        better = ast.Compare(item, [ast.Gt() if kind == "max" else ast.Lt()], [acc])
+        first = [store(".acc", item), store(".some", ast.Constant(True))]
+        body = [store(".item", node.elt), ast.If(some, [ast.If(better, [store(".acc", item)], [])], first)]
+    statements: list[ast.stmt] = body
+    for clause in reversed(node.generators):
+        for test in reversed(clause.ifs):
+            statements = [ast.If(test, statements, [])]
+        statements = [ast.For(clause.target, clause.iter, statements, [])]
+    if kind in ("max", "min"):
+        error = ast.Call(ast.Name(".error", ast.Load()), [ast.Constant(f"{kind}() iterable argument is empty")], [])
+        check = ast.If(ast.UnaryOp(ast.Not(), some), [ast.Raise(error, None)], [])
+        statements = [store(".some", ast.Constant(False)), *statements, check]
+    result: ast.expr = acc if kind not in ("any", "all") else ast.Constant(kind == "all")
+    names = [ast.arg(".acc"), ast.arg(".error")]
+    arguments = ast.arguments([], names, None, [], [], None, [])
+    function = ast.FunctionDef(f"<{kind}>", arguments, [*statements, ast.Return(result)], [], None)
+    _locate(function, node)
+    closure = Closure(f"{kind}", function, generator.frame)
+    return calls.call(ctx, closure, [start, ValueError], {}, kind)
+
+
+def generator_over(ctx: Context, iterable: Any) -> Generator:
+    """The generator expression `(item for item in iterable)` of a value at hand."""
+    name = ast.Name(".each", ast.Load())
+    clause = ast.comprehension(ast.Name(".each", ast.Store()), ast.Name(".source", ast.Load()), [], 0)
+    node = ast.GeneratorExp(name, [clause])
+    span = ctx.builder.span
+    node.lineno, node.col_offset = (span.line, span.column) if span is not None else (1, 0)
+    _locate(node, node)
+    arguments = ast.arguments([], [ast.arg(".source")], None, [], [], None, [])
+    function = ast.FunctionDef("<items>", arguments, [ast.Pass()], [], None)
+    _locate(function, node)
+    outer = ctx.frame.code
+    code = make_code("<items>", outer.file, function, outer.module)
+    return Generator(node, Frame(code, {".source": iterable}, ctx.frame))
+
+
+def _locate(tree: ast.AST, place: ast.expr) -> None:
+    """Give new nodes the place of the expression that they stand for; the user's own keep theirs."""
+    for inner in ast.walk(tree):
+        if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
+            ast.copy_location(inner, place)
+
+
+__all__ = ["collect", "evaluate_node", "is_number", "iterate", "normalised", "reduce", "spread"]

@@ -1,0 +1,258 @@
+"""Branches on run-time conditions: both sides are lowered and what they changed is joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from adgen import ops
+from adgen.frontend import memory
+from adgen.frontend.join import Cell, Flattener, Template, meet, never, same
+from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
+from adgen.frontend.state import Slot, State, fill
+from adgen.frontend.values import UNBOUND, Maybe, Poison, Unbound
+from adgen.ir import core
+from adgen.ir.builder import Block
+from adgen.ir.nodes import Value
+from adgen.ir.types import BOOL
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+DEAD = Poison("AD410", "this name differs between two branches")
+FLAGS = (RETURNED, BROKEN, CONTINUED, RESULT)
+Join = tuple[Any, Template, Any, Any]
+
+
+def fork(
+    ctx: Context,
+    condition: Value,
+    then: Callable[[], Any],
+    otherwise: Callable[[], Any],
+    keep: frozenset[str] | None = None,
+    name: str = "",
+) -> Any:
+    """Lower both sides of a dynamic condition; the result is the join of what the two callbacks return.
+
+    `keep`: the names that may be read afterwards; None keeps all.
+    """
+    builder = ctx.builder
+    span = builder.span
+    before = State.capture(ctx)
+    with builder.block() as first:
+        left = then()
+    state_left = State.capture(ctx)
+    before.restore()
+    with builder.block() as second:
+        right = otherwise()
+    state_right = State.capture(ctx)
+    before.restore()
+    builder.span = span
+    joins, plain = _joins(ctx, before, state_left, state_right, keep)
+    result = meet(ctx, left, right, name)
+    joins.append((None, result, left, right))
+    values = iter(_emit(ctx, condition, first, second, joins))
+    rebuilt = [(slot, template.rebuild(ctx, values)) for slot, template, _, _ in joins]
+    _apply(ctx, before, plain, rebuilt[:-1])
+    joined = rebuilt[-1][1]
+    if isinstance(joined, Poison):
+        ctx.fail(joined.code, joined.message, joined.help)
+    return joined
+
+
+def _joins(
+    ctx: Context, before: State, left: State, right: State, keep: frozenset[str] | None
+) -> tuple[list[Join], dict[Slot, Any]]:
+    """What has to be joined, and the slots whose value is the same on both sides."""
+    for owner in before.containers:
+        if list(left.containers[owner][1]) != list(right.containers[owner][1]) if owner in left.containers else False:
+            help = "change it on both paths alike, or use an array"
+            ctx.fail_dynamic("AD311", "a list or dict changes its size in one branch of a run-time `if`", help)
+    values_left, values_right = dict(left.slots()), dict(right.slots())
+    gone_left, gone_right = left.names.get(RETURNED) is True, right.names.get(RETURNED) is True
+    joins: list[Join] = []
+    plain: dict[Slot, Any] = {}
+    for slot in dict.fromkeys([*values_left, *values_right]):
+        if slot.owner and slot.owner not in before.containers:
+            continue
+        a, b = values_left.get(slot, UNBOUND), values_right.get(slot, UNBOUND)
+        if same(a, b):
+            plain[slot] = a
+        elif (gone_left or gone_right) and slot.key not in FLAGS:
+            _join_one_side(ctx, slot, (a, b), gone_left, gone_right, keep, joins, plain)
+        elif slot.owner == 0 and keep is not None and slot.key not in keep and slot.key not in FLAGS:
+            plain[slot] = DEAD
+        else:
+            template = meet(ctx, a, b, str(slot.key), checked=slot.key != RESULT)
+            if slot.key == RESULT and (reason := never(template)) is not None:
+                ctx.fail(reason.code, reason.message, "return the same kind of value on every path")
+            joins.append((slot, template, a, b))
+    return joins, plain
+
+
+def _join_one_side(
+    ctx: Context,
+    slot: Slot,
+    values: tuple[Any, Any],
+    gone_left: bool,
+    gone_right: bool,
+    keep: frozenset[str] | None,
+    joins: list[Join],
+    plain: dict[Slot, Any],
+) -> None:
+    """Where one side has returned, its variables do not matter any more."""
+    value = values[1] if gone_left else values[0]
+    dead = slot.owner == 0 and keep is not None and slot.key not in keep
+    if (gone_left and gone_right) or dead or isinstance(value, Poison | Unbound):
+        plain[slot] = value if isinstance(value, Poison | Unbound) and not dead else DEAD
+        return
+    template = meet(ctx, value, UNBOUND, str(slot.key), checked=isinstance(value, Maybe))
+    joins.append((slot, template, UNBOUND if gone_left else value, value if gone_left else UNBOUND))
+
+
+def _emit(ctx: Context, condition: Value, first: Block, second: Block, joins: list[Join]) -> tuple[Value, ...]:
+    """Close both blocks with what they yield and emit the `if`; cells are made before it."""
+    builder = ctx.builder
+    yields = []
+    for block, side in ((first, 2), (second, 3)):
+        out = Flattener()
+        builder.blocks.append(block)
+        for join in joins:
+            join[1].flatten(ctx, join[side], out)
+        builder.blocks.pop()
+        block.results = tuple(out.values)
+        yields.append(out)
+    _make_cells(ctx, condition, first, second, yields)
+    for block, out in zip((first, second), yields):
+        builder.blocks.append(block)
+        memory.move(ctx, [(cell.array, memory.wrap(ctx, value), cell.name) for cell, value in out.copies])
+        builder.blocks.pop()
+    if not yields[0].values and not first.operations and not second.operations:
+        return ()
+    names = [hint for join in joins for _, hint in join[1].types()]
+    if _trivial(first) and _trivial(second):
+        for block in (first, second):
+            for operation in block.operations:
+                builder.append(operation)
+        pairs = zip(first.results, second.results, names)
+        return tuple(_select(ctx, condition, a, b, hint) for a, b, hint in pairs)
+    return _emit_if(ctx, condition, first, second, names)
+
+
+def _emit_if(ctx: Context, condition: Value, first: Block, second: Block, names: list[str]) -> tuple[Value, ...]:
+    """The `if`; a flag that one side sets and the other clears is the condition itself, nothing is yielded for it."""
+    builder = ctx.builder
+    flags = {}
+    for k, pair in enumerate(zip(first.results, second.results)):
+        known = [builder.known(value) for value in pair]
+        if pair[0].type == BOOL and None not in known and known[0] != known[1]:
+            flags[k] = known[0]
+    count = len(first.results)
+    kept = [k for k in range(count) if k not in flags]
+    for block in (first, second):
+        block.results = tuple(block.results[k] for k in kept)
+    types = tuple(str(value.type) for value in first.results)
+    regions = (first.region(), second.region())
+    yielded = dict(zip(kept, builder.emit(core.IF, (condition,), {"types": types}, regions, [names[k] for k in kept])))
+    negated = builder.op(ops.NOT, condition) if False in flags.values() else condition
+    return tuple(yielded[k] if k in yielded else condition if flags[k] else negated for k in range(count))
+
+
+def _trivial(block: Block) -> bool:
+    return all(operation.row is core.CONST for operation in block.operations)
+
+
+def _select(ctx: Context, condition: Value, a: Value, b: Value, name: str) -> Value:
+    if a is b:
+        return a
+    return ctx.builder.op(ops.SELECT, condition, a, b, name=name)
+
+
+def _make_cells(ctx: Context, condition: Value, first: Block, second: Block, yields: list[Flattener]) -> None:
+    """Allocate, before the branch, the buffers for arrays that the two sides bind to different memory."""
+    sides: dict[Cell, list[Any]] = {}
+    for side, out in enumerate(yields):
+        for cell, array in out.copies:
+            sides.setdefault(cell, [None, None])[side] = memory.wrap(ctx, array)
+    inside = memory.defined_in(first) | memory.defined_in(second)
+    for cell, (left, right) in sides.items():
+        extents = []
+        for axis in range(cell.rank):
+            options = [memory.hoist(ctx, side.extents[axis], inside) for side in (left, right) if side is not None]
+            if any(option is None for option in options):
+                help = "make the array before the `if` and fill it inside"
+                ctx.fail_dynamic("AD313", f"the shape of `{cell.name}` is decided inside a run-time `if`", help)
+            known = [option for option in options if option is not None]
+            extents.append(known[0] if len(known) == 1 else _select(ctx, condition, known[0], known[1], ""))
+        filled = left is not None and right is not None
+        cell.array = memory.allocate(ctx, cell.element, extents, _visible(cell.name), zero=not filled)
+
+
+def _visible(name: str) -> str:
+    return name if name.isidentifier() else "result"
+
+
+def _apply(ctx: Context, before: State, plain: dict[Slot, Any], joined: list[tuple[Any, Any]]) -> None:
+    """Bring names and containers to the state after the branch."""
+    contents: dict[int, dict[Any, Any]] = {}
+    for slot, value in [*plain.items(), *joined]:
+        if slot.owner == 0:
+            ctx.frame.names[slot.key] = value
+            if value is UNBOUND:
+                del ctx.frame.names[slot.key]
+        else:
+            contents.setdefault(slot.owner, {})[slot.key] = value
+    for owner, content in contents.items():
+        container, _ = before.containers[owner]
+        ordered = sorted(content.items()) if isinstance(container, list) else content.items()
+        fill(container, dict(ordered))
+
+
+def jumped(ctx: Context) -> bool | Value:
+    """Whether control has left the normal order: a `return`, `break` or `continue` was done on this path."""
+    total: bool | Value = False
+    for flag in (RETURNED, BROKEN, CONTINUED):
+        value = ctx.frame.names.get(flag, False)
+        if value is True:
+            return True
+        if value is not False:
+            total = ctx.builder.op(ops.OR, total, value.value) if isinstance(total, Value) else value.value
+    return total
+
+
+def guarded(ctx: Context, left: bool | Value, rest: Callable[[], None], keep: frozenset[str] | None) -> None:
+    """Run the rest of a block on the paths that have not jumped."""
+    if left is True:
+        return
+    if left is False:
+        rest()
+        return
+    assert isinstance(left, Value)
+    dynamic = [flag for flag in (RETURNED, BROKEN, CONTINUED) if not isinstance(ctx.frame.names.get(flag, False), bool)]
+
+    def proceed() -> None:
+        for flag in dynamic:
+            ctx.frame.names[flag] = False
+        if RETURNED in dynamic:
+            ctx.frame.names.pop(RESULT, None)
+        rest()
+
+    def skip() -> None:
+        if len(dynamic) == 1:
+            ctx.frame.names[dynamic[0]] = True
+
+    fork(ctx, ctx.builder.op(ops.NOT, left), proceed, skip, keep)
+
+
+def guarded_by(ctx: Context, condition: Value, body: Callable[[], None], keep: frozenset[str] | None) -> None:
+    """Run `body` where the condition holds, which excludes the paths that have jumped."""
+    dynamic = [flag for flag in (RETURNED, BROKEN, CONTINUED) if not isinstance(ctx.frame.names.get(flag, False), bool)]
+
+    def proceed() -> None:
+        for flag in dynamic:
+            ctx.frame.names[flag] = False
+        if RETURNED in dynamic:
+            ctx.frame.names.pop(RESULT, None)
+        body()
+
+    fork(ctx, condition, proceed, lambda: None, keep)

@@ -1,0 +1,371 @@
+"""Joining values where control flow meets.
+
+A `Template` says what a slot may hold at a join: a number of some type, a copy in a cell, a structure of those, one
+fixed value, or nothing that can be expressed (`Never`).  `meet` finds the template for two values; `flatten` turns a
+value into the IR scalars that a region yields, `rebuild` turns the results back into a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adgen.frontend import memory, scalars
+from adgen.frontend.state import content_of, is_instance
+from adgen.frontend.values import UNBOUND, Dynamic, Maybe, Number, Poison, Unbound, describe, is_number, is_static
+from adgen.ir.nodes import Value
+from adgen.ir.types import BOOL, Scalar
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+
+class Flattener:
+    """Collects what a region yields for a set of slots: IR scalars, and copies of arrays into cells."""
+
+    def __init__(self) -> None:
+        self.values: list[Value] = []
+        self.copies: list[tuple[Cell, Any]] = []
+
+
+class Template:
+    """What a slot may hold where control flow meets."""
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        """Add the scalars (and array copies) that carry `value`."""
+        raise NotImplementedError
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        """Add placeholders for a path on which there is no value."""
+        raise NotImplementedError
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        """The types and name hints of the scalars that `flatten` adds."""
+        raise NotImplementedError
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        """The value that the scalars carry."""
+        raise NotImplementedError
+
+    def cells(self) -> Iterator[Cell]:
+        """The cells inside."""
+        return iter(())
+
+
+@dataclass(eq=False)
+class Fixed(Template):
+    """The same value on all paths."""
+
+    value: Any
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        pass
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        pass
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        return []
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        return self.value
+
+
+@dataclass(eq=False)
+class Never(Fixed):
+    """Values that cannot be joined: the result is a `Poison` that fails when it is used."""
+
+
+@dataclass(eq=False)
+class Scalars(Template):
+    """A number."""
+
+    element: Scalar
+    weak: bool
+    name: str = ""
+    guess: bool = False
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        out.values.append(scalars.to(ctx, value, self.element))
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        out.values.append(ctx.builder.const(0, self.element))
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        return [(self.element, self.name)]
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        return Number(next(values), self.weak)
+
+
+@dataclass(eq=False)
+class Cell(Template):
+    """An array, kept in a buffer of its own that is made before the join."""
+
+    element: Scalar
+    rank: int
+    name: str = ""
+    array: Any = None
+    weak: bool = False
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        out.copies.append((self, value))
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        pass
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        return []
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        return self.array
+
+    def cells(self) -> Iterator[Cell]:
+        yield self
+
+
+@dataclass(eq=False)
+class Struct(Template):
+    """A tuple, list, dict or instance with a template for every item."""
+
+    model: Any
+    items: dict[Any, Template]
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        content = items_of(value)
+        for key, template in self.items.items():
+            template.flatten(ctx, content[key], out)
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        for template in self.items.values():
+            template.dummy(ctx, out)
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        return [pair for template in self.items.values() for pair in template.types()]
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        content = {key: template.rebuild(ctx, values) for key, template in self.items.items()}
+        return ctx.own(make_like(self.model, content))
+
+    def cells(self) -> Iterator[Cell]:
+        for template in self.items.values():
+            yield from template.cells()
+
+
+@dataclass(eq=False)
+class Optional(Template):
+    """A value on some paths, nothing on others; `checked` values carry a flag that tells which."""
+
+    inner: Template
+    checked: bool = True
+    name: str = ""
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        bound: Value | bool = True
+        if isinstance(value, Maybe):
+            value, bound = value.value, value.bound.value
+        if isinstance(value, Unbound):
+            self.inner.dummy(ctx, out)
+            bound = False
+        else:
+            self.inner.flatten(ctx, value, out)
+        if self.checked:
+            out.values.append(bound if isinstance(bound, Value) else ctx.builder.const(bound, BOOL))
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        self.flatten(ctx, UNBOUND, out)
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        flag = f"{self.name}_bound" if self.name else ""
+        return self.inner.types() + ([(BOOL, flag)] if self.checked else [])
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        value = self.inner.rebuild(ctx, values)
+        if not self.checked:
+            return value
+        flag = next(values)
+        return value if ctx.builder.known(flag) is True else Maybe(value, Number(flag))
+
+    def cells(self) -> Iterator[Cell]:
+        return self.inner.cells()
+
+
+# -- meeting -----------------------------------------------------------------------------------------------------
+
+
+def meet(ctx: Context, a: Any, b: Any, name: str = "", checked: bool = True) -> Template:
+    """The template that holds both values.  Either may be UNBOUND or a `Maybe`."""
+    if any(isinstance(x, Unbound | Maybe) for x in (a, b)):
+        left, right = (x.value if isinstance(x, Maybe) else x for x in (a, b))
+        if isinstance(left, Unbound) and isinstance(right, Unbound):
+            return Fixed(UNBOUND)
+        if isinstance(left, Unbound) or isinstance(right, Unbound):
+            value = right if isinstance(left, Unbound) else left
+            return Optional(held(ctx, value, name), checked, name)
+        return Optional(meet(ctx, left, right, name), checked, name)
+    if isinstance(a, Poison) or isinstance(b, Poison):
+        return Never(a if isinstance(a, Poison) else b)
+    if same(a, b):
+        return Fixed(a)
+    if is_number(a) and is_number(b):
+        return number_template(ctx, [a, b], name)
+    a_array, b_array = memory.is_array(a), memory.is_array(b)
+    if a_array and b_array:
+        first, second = memory.wrap(ctx, a), memory.wrap(ctx, b)
+        if first.rank == second.rank:
+            element = scalars.promote([(first.element, False), (second.element, False)])
+            return Cell(element, first.rank, name)
+        return _different(name, f"an array of rank {first.rank}", f"of rank {second.rank}")
+    return _meet_structures(ctx, a, b, name)
+
+
+def _meet_structures(ctx: Context, a: Any, b: Any, name: str) -> Template:
+    structured = isinstance(a, tuple | list | dict) or (is_instance(a) and id(a) in ctx.owned)
+    if type(a) is type(b) and structured and not isinstance(a, Dynamic):
+        left, right = items_of(a), items_of(b)
+        if list(left) == list(right):
+            items = {key: meet(ctx, left[key], right[key], f"{name}_{key}") for key in left}
+            return Struct(a, items)
+    return _different(name, describe(a), describe(b))
+
+
+def _different(name: str, a: str, b: str) -> Never:
+    what = f"`{name}`" if name and not name.startswith(".") else "the return value"
+    message = f"{what} is {a} on one path and {b} on another: the types differ"
+    return Never(Poison("AD310", message, "make it the same kind of value on all paths"))
+
+
+def number_template(ctx: Context, numbers: list[Any], name: str) -> Scalars:
+    """The template of a number that is one of these."""
+    kinds = [scalars.kind(ctx, x) for x in numbers]
+    return Scalars(scalars.promote(kinds), all(weak for _, weak in kinds), name)
+
+
+def widen(ctx: Context, template: Template, value: Any, name: str = "") -> Template:
+    """A template that holds what `template` holds and `value`; `template` itself when it does already."""
+    if isinstance(template, Optional):
+        if isinstance(value, Maybe):
+            value = value.value
+        if isinstance(value, Unbound):
+            return template
+        inner = widen(ctx, template.inner, value, name)
+        return template if inner is template.inner else Optional(inner, template.checked, template.name)
+    if isinstance(value, Unbound | Maybe):
+        held = UNBOUND if isinstance(value, Unbound) else value.value
+        inner = template if isinstance(held, Unbound) else widen(ctx, template, held, name)
+        return Optional(inner, True, name)
+    if isinstance(template, Fixed):
+        if isinstance(template, Never) or same(template.value, value):
+            return template
+        return meet(ctx, template.value, value, name)
+    if isinstance(value, Poison):
+        return Never(value)
+    if isinstance(template, Scalars):
+        return _widen_number(ctx, template, value, name)
+    if isinstance(template, Cell):
+        if memory.is_array(value):
+            array = memory.wrap(ctx, value)
+            if array.rank == template.rank and array.element == template.element:
+                return template
+            if array.rank == template.rank:
+                return _different(name, f"an array of {template.element}", f"of {array.element}")
+        return _different(name, f"an array of rank {template.rank}", describe(value))
+    assert isinstance(template, Struct)
+    if type(value) is not type(template.model) or list(items_of(value)) != list(template.items):
+        return _different(name, describe(template.model), describe(value))
+    content = items_of(value)
+    items = {key: widen(ctx, inner, content[key], f"{name}_{key}") for key, inner in template.items.items()}
+    if all(items[key] is template.items[key] for key in items):
+        return template
+    return Struct(template.model, items)
+
+
+def _widen_number(ctx: Context, template: Scalars, value: Any, name: str) -> Template:
+    if template.guess:
+        found = meet_one(ctx, value, name)
+        agrees = isinstance(found, Scalars) and (found.element, found.weak) == (template.element, template.weak)
+        template.guess = template.guess and not agrees
+        return template if agrees else found
+    if not is_number(value):
+        return _different(name, "a number", describe(value))
+    kinds = [(template.element, template.weak), scalars.kind(ctx, value)]
+    element, weak = scalars.promote(kinds), template.weak and kinds[1][1]
+    if element == template.element and weak == template.weak:
+        return template
+    return Scalars(element, weak, name)
+
+
+def meet_one(ctx: Context, value: Any, name: str) -> Template:
+    """The template of a value that changes from iteration to iteration, known from one of them."""
+    if is_number(value):
+        return number_template(ctx, [value], name)
+    if memory.is_array(value):
+        array = memory.wrap(ctx, value)
+        return Cell(array.element, array.rank, name)
+    if isinstance(value, tuple | list | dict):
+        return Struct(value, {key: meet_one(ctx, item, f"{name}_{key}") for key, item in items_of(value).items()})
+    return Fixed(value)
+
+
+def held(ctx: Context, value: Any, name: str) -> Template:
+    """The template of a value that is there on one path only."""
+    if is_static(value) or memory.outlives(ctx, value):
+        return Fixed(value)
+    if isinstance(value, tuple | list | dict):
+        return Struct(value, {key: held(ctx, item, f"{name}_{key}") for key, item in items_of(value).items()})
+    return meet_one(ctx, value, name)
+
+
+def never(template: Template) -> Poison | None:
+    """The reason why some part of the template cannot be expressed."""
+    if isinstance(template, Never):
+        poison = template.value
+        assert isinstance(poison, Poison)
+        return poison
+    if isinstance(template, Optional):
+        return never(template.inner)
+    if isinstance(template, Struct):
+        return next((reason for item in template.items.values() if (reason := never(item))), None)
+    return None
+
+
+def same(a: Any, b: Any) -> bool:
+    """True when two values are one: nothing has to be joined."""
+    if a is b:
+        return True
+    if isinstance(a, Number) and isinstance(b, Number):
+        return a.value is b.value and a.weak == b.weak
+    if isinstance(a, Dynamic) or isinstance(b, Dynamic):
+        return memory.is_array(a) and memory.is_array(b) and memory.identical(a, b)
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
+    if is_number(a):
+        return repr(a) == repr(b)
+    if isinstance(a, str | bytes | type(None) | slice | range):
+        return bool(a == b)
+    return False
+
+
+def items_of(value: Any) -> dict[Any, Any]:
+    """The items of a structure by key."""
+    if isinstance(value, tuple):
+        return dict(enumerate(value))
+    return content_of(value)
+
+
+def make_like(model: Any, content: dict[Any, Any]) -> Any:
+    """A structure of the model's type with these items."""
+    if isinstance(model, tuple):
+        make = getattr(type(model), "_make", type(model))
+        return make(content.values())
+    if isinstance(model, list):
+        return list(content.values())
+    if isinstance(model, dict):
+        return dict(content)
+    instance = object.__new__(type(model))
+    for name, value in content.items():
+        object.__setattr__(instance, name, value)
+    return instance

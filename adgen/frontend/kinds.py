@@ -1,0 +1,120 @@
+"""The types of scalars: promotion by NEP 50, casts, numbers as indices.
+
+Comes in: `Number`s and static numbers.  Goes out: scalar types and IR values.  Guaranteed: what is not a number, or an
+integer that does not fit into 64 bits, is a diagnostic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adgen import ops
+from adgen.frontend.values import Number
+from adgen.ir.builder import INT64_RANGE
+from adgen.ir.nodes import Value
+from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+Kind = tuple[Scalar, bool]
+CASTS = {F64: ops.TO_F64, F32: ops.TO_F32, I64: ops.TO_I64, BOOL: ops.TO_BOOL}
+
+
+def kind(ctx: Context, x: Any) -> Kind:
+    """The scalar type of a number and whether it yields to NumPy's types."""
+    if isinstance(x, Number):
+        return x.element, x.weak
+    if isinstance(x, bool):
+        return BOOL, True
+    if isinstance(x, np.bool_):
+        return BOOL, False
+    if isinstance(x, np.integer):
+        return I64, False
+    if isinstance(x, int):
+        return I64, True
+    if isinstance(x, np.float32):
+        return F32, False
+    if isinstance(x, np.float64):
+        return F64, False
+    if isinstance(x, float):
+        return F64, True
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        return kind(ctx, x[()])
+    if isinstance(x, complex | np.complexfloating):
+        ctx.fail("AD301", "complex numbers are not supported", "split the value into its real and imaginary part")
+    ctx.fail(
+        "AD302", f"{type(x).__name__} is not a number", "only bool, int, float and float32 take part in arithmetic"
+    )
+
+
+def promote(kinds: Iterable[Kind]) -> Scalar:
+    """The type in which operands of these kinds meet (NEP 50)."""
+    kinds = list(kinds)
+    strong = [element for element, weak in kinds if not weak]
+    weaker = [element for element, weak in kinds if weak]
+    if not strong:
+        return _widest(weaker)
+    meeting = _widest(strong)
+    if F64 in weaker or F32 in weaker:
+        return meeting if meeting.is_float else F64
+    if I64 in weaker and meeting == BOOL:
+        return I64
+    return meeting
+
+
+def _widest(elements: list[Scalar]) -> Scalar:
+    if F64 in elements or (F32 in elements and I64 in elements):
+        return F64
+    return next(element for element in (F32, I64, BOOL) if element in elements)
+
+
+def to(ctx: Context, x: Any, element: Scalar) -> Value:
+    """A number as an IR value of a type."""
+    if isinstance(x, Number):
+        return convert(ctx, x.value, element)
+    if isinstance(x, np.ndarray):
+        x = x[()]
+    if element == I64 and not isinstance(x, float | np.floating) and int(x) not in INT64_RANGE:
+        ctx.fail("AD303", f"the integer {x} does not fit into 64 bits", "write it as a float")
+    if element.is_float and isinstance(x, int) and not isinstance(x, bool):
+        try:
+            x = float(x)
+        except OverflowError:
+            ctx.fail("AD303", "the integer is too large to convert to float")
+    return ctx.builder.const(x, element)
+
+
+def convert(ctx: Context, value: Value, element: Scalar) -> Value:
+    """An IR scalar cast to another type; no operation when it already has it."""
+    if value.type == element:
+        return value
+    return ctx.builder.op(CASTS[element], value)
+
+
+def cast(ctx: Context, x: Any, element: Scalar, weak: bool | None = None) -> Number:
+    """A number cast to a type."""
+    return Number(to(ctx, x, element), kind(ctx, x)[1] if weak is None else weak)
+
+
+def as_index(ctx: Context, x: Any, what: str = "an index") -> Value:
+    """A number used as an index, an extent or a bound, as an i64 value."""
+    if isinstance(x, Number) and x.element.is_float and ctx.inference is not None:
+        ctx.inference.integer(ctx, x)
+    element, _ = kind(ctx, x)
+    if element.is_float:
+        ctx.fail("AD304", f"{what} must be an integer, not a float", "convert it with `int(...)`")
+    return to(ctx, x, I64)
+
+
+def static(ctx: Context, function: Callable[..., Any], *operands: Any, **keywords: Any) -> Any:
+    """Python computes now what it would compute at run time; what it raises is a diagnostic."""
+    try:
+        with np.errstate(all="ignore"):
+            return function(*operands, **keywords)
+    except Exception as error:
+        text = str(error) or type(error).__name__
+        ctx.fail("AD305", f"{type(error).__name__}: {text}")

@@ -1,0 +1,295 @@
+"""The entry of the front end: a Python function and the specs of its arguments become an IR function.
+
+Comes in: a callable and specs by parameter name.  Goes out: `Lowered`.  Guaranteed: the IR function computes what the
+Python function computes, in-place writes to arguments included, or `AdgenError` says what cannot be lowered and where.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import types
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from adgen.diagnostics import AdgenError, Span
+from adgen.frontend import aliasing, arrays, calls, memory, results, source
+from adgen.frontend.context import Context, Frame
+from adgen.frontend.dependencies import Dependency, fingerprint
+from adgen.frontend.infer import Inference, LeafSpec, Refine, default
+from adgen.frontend.specs import (
+    ArraySpec,
+    Leaf,
+    Lowered,
+    Path,
+    ScalarSpec,
+    Spec,
+    StaticSpec,
+    StructSpec,
+    UnknownSpec,
+    rebuild,
+)
+from adgen.frontend.values import Number
+from adgen.ir.nodes import Value
+from adgen.ir.types import Buffer
+
+RECURSION_LIMIT = 40_000
+MOST_ATTEMPTS = 300
+
+
+def lower(target: Callable[..., Any], specs: Mapping[str, Spec]) -> Lowered:
+    """Lower a function for arguments of these specs; parameters without one take their default or are inferred.
+
+    Raises AdgenError.
+    """
+    parameters = _parameters(target)
+    complete = _complete(target, parameters, specs)
+    unknown = {path for path, spec in _leaves(complete) if isinstance(spec, UnknownSpec)}
+    with _deep_recursion():
+        if not unknown:
+            return _attempt(target, parameters, complete, {})
+        return _search(target, parameters, complete, {path: default() for path in unknown})
+
+
+def _search(
+    target: Callable[..., Any],
+    parameters: dict[str, inspect.Parameter],
+    specs: dict[str, Spec],
+    start: dict[Path, LeafSpec],
+) -> Lowered:
+    """Refine unknown specs until the function can be lowered; the first failure is what a user is told."""
+    stack, guesses = [start], deque[dict[Path, LeafSpec]]()
+    tried: list[dict[Path, LeafSpec]] = []
+    failure: AdgenError | None = None
+    while (stack or guesses) and len(tried) < MOST_ATTEMPTS:
+        guess = stack.pop() if stack else guesses.popleft()
+        if guess in tried:
+            continue
+        tried.append(guess)
+        try:
+            return _attempt(target, parameters, specs, guess)
+        except Refine as refine:
+            failure = failure or refine.cause
+            if refine.cause is not None:
+                guesses.extend({**guess, **choice} for choice in refine.choices)
+            else:
+                stack.extend({**guess, **choice} for choice in reversed(refine.choices))
+        except AdgenError as error:
+            failure = failure or error
+    raise failure or AdgenError("AD105", "the types of the arguments could not be inferred", _span(target), ANNOTATE)
+
+
+ANNOTATE = 'annotate the parameters (`x: "f64[n]"`) or say their types with `--arg "x: f64[n]"`'
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Nested syntax and inlined calls need a deep Python stack."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+# -- the signature -----------------------------------------------------------------------------------------------------
+
+
+def _parameters(target: Any) -> dict[str, inspect.Parameter]:
+    if not callable(target):
+        raise AdgenError("AD102", f"a function is needed, not a {type(target).__name__}", None)
+    name = getattr(target, "__name__", type(target).__name__)
+    inner = getattr(target, "__func__", target)
+    has_source = source.python_function(inner) or source.call_method(target)
+    if isinstance(target, type) or (has_source is None and not hasattr(target, "func")):
+        reason = "it is a class" if isinstance(target, type) else "it is a built-in or compiled function"
+        raise source.no_source(name, reason)
+    try:
+        return dict(inspect.signature(target).parameters)
+    except (TypeError, ValueError):
+        raise source.no_source(name, "its parameters cannot be read") from None
+
+
+def _complete(
+    target: Callable[..., Any], parameters: dict[str, inspect.Parameter], specs: Mapping[str, Spec]
+) -> dict[str, Spec]:
+    """A spec for every parameter."""
+    for name in specs:
+        if name not in parameters:
+            known = ", ".join(parameters) or "none"
+            raise AdgenError("AD103", f"there is no parameter `{name}`; the parameters are: {known}", _span(target))
+    complete: dict[str, Spec] = {}
+    for name, parameter in parameters.items():
+        if name in specs:
+            complete[name] = specs[name]
+        elif parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            complete[name] = StructSpec(tuple if parameter.kind is parameter.VAR_POSITIONAL else dict, ())
+        elif parameter.default is not parameter.empty:
+            complete[name] = StaticSpec(parameter.default)
+        else:
+            complete[name] = UnknownSpec()
+    return complete
+
+
+def _leaves(specs: Mapping[str, Spec]) -> Iterator[tuple[Path, ScalarSpec | ArraySpec | UnknownSpec]]:
+    def below(path: Path, spec: Spec) -> Iterator[tuple[Path, ScalarSpec | ArraySpec | UnknownSpec]]:
+        if isinstance(spec, StructSpec):
+            for key, inner in spec.items:
+                yield from below((*path, key), inner)
+        elif not isinstance(spec, StaticSpec):
+            yield path, spec
+
+    for name, spec in specs.items():
+        yield from below((name,), spec)
+
+
+def _filled(specs: Mapping[str, Spec], found: Mapping[Path, LeafSpec]) -> dict[str, Spec]:
+    """The specs with what was inferred in place of the unknown ones."""
+
+    def below(path: Path, spec: Spec) -> Spec:
+        if isinstance(spec, StructSpec):
+            return replace(spec, items=tuple((key, below((*path, key), inner)) for key, inner in spec.items))
+        return found[path] if isinstance(spec, UnknownSpec) else spec
+
+    return {name: below((name,), spec) for name, spec in specs.items()}
+
+
+def _span(target: Any) -> Span | None:
+    function = source.python_function(getattr(target, "__func__", target))
+    if function is None:
+        return None
+    try:
+        return source.code_of(function).span
+    except AdgenError:
+        return Span(function.__code__.co_filename, function.__code__.co_firstlineno)
+
+
+# -- one attempt -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Recorder:
+    """Notes what the lowered program reads from outside of itself, by its route from the target."""
+
+    target: Any
+    routes: dict[int, tuple[Any, ...]]
+    kept: list[Any]
+    found: dict[tuple[Any, ...], Dependency]
+
+    def __call__(self, reader: Any, step: tuple[str, Any], value: Any) -> None:
+        """`reader` (the code of a function, or a module) read `value`."""
+        key = getattr(reader, "key", reader)
+        base = self.routes.get(id(key))
+        if base is None:
+            return
+        route = (*base, step)
+        if isinstance(value, types.ModuleType):
+            self.learn(value, route)
+            return
+        if route not in self.found:
+            self.found[route] = Dependency(route, fingerprint(value), self.target)
+            self.learn(value, route)
+
+    def learn(self, value: Any, route: tuple[Any, ...]) -> None:
+        """What is reached through `value` has routes that start with its own."""
+        self.kept.append(value)
+        function = source.python_function(value)
+        if function is not None:
+            value = function.__code__
+        self.routes.setdefault(id(value), route)
+
+
+def _attempt(
+    target: Callable[..., Any],
+    parameters: dict[str, inspect.Parameter],
+    specs: dict[str, Spec],
+    guess: dict[Path, LeafSpec],
+) -> Lowered:
+    """Lower the function with these specs."""
+    filled = _filled(specs, guess)
+    leaves = tuple(Leaf(path, spec) for path, spec in _leaves(filled) if not isinstance(spec, UnknownSpec))
+    arguments = [_argument(leaf) for leaf in leaves]
+    ctx = Context()
+    recorder = Recorder(target, {}, [], {})
+    ctx.record = recorder
+    function = source.python_function(getattr(target, "__func__", target))
+    recorder.learn(function if function is not None else type(target).__call__, ())
+    if guess:
+        ctx.inference = Inference(dict(guess), {a: leaf.path for a, leaf in zip(arguments, leaves)})
+    builder = ctx.builder
+    span = builder.span = _span(target)
+    with builder.block(arguments) as block:
+        values = dict(zip((leaf.path for leaf in leaves), (_wrap(ctx, a, leaf) for a, leaf in zip(arguments, leaves))))
+        positional, keywords = _call_arguments(parameters, {n: _value(values, (n,), s) for n, s in filled.items()})
+        outer = source.make_code("<call>", span.file if span else "<unknown>", _EMPTY, {})
+        ctx.frames.append(Frame(outer, {}))
+        returned = calls.call(ctx, target, positional, keywords, getattr(target, "__name__", "function"))
+        builder.span = span
+        output, outcomes = results.collect(ctx, returned, block)
+        block.results = tuple(outcomes)
+    region = block.region()
+    owner = results.owners(ctx)
+    mutated = results.mutated(ctx, region, owner)
+    results.require_result(ctx, output, mutated, getattr(target, "__name__", "the function"), span)
+    aliasing.verify(region, owner, ctx.moves, ctx.upkeep)
+    names = results.names(output, [leaf.name for leaf in leaves])
+    builder.span = span
+    lowered = builder.function(_function_name(target), block, names)
+    dependencies = tuple(recorder.found.values())
+    return Lowered(lowered, leaves, output, mutated, filled, dependencies, tuple(ctx.warnings))
+
+
+_EMPTY = ast.FunctionDef("call", ast.arguments([], [], None, [], [], None, []), [ast.Pass()], [], None)
+
+
+def _argument(leaf: Leaf) -> Value:
+    spec = leaf.spec
+    kind = Buffer(spec.element, spec.rank) if isinstance(spec, ArraySpec) else spec.element
+    return Value(kind, leaf.name if leaf.name.isidentifier() else "argument")
+
+
+def _wrap(ctx: Context, argument: Value, leaf: Leaf) -> Any:
+    if isinstance(leaf.spec, ScalarSpec):
+        return Number(argument, leaf.spec.weak)
+    array = arrays.parameter(ctx, argument)
+    for axis, extent in enumerate(leaf.spec.extents):
+        if isinstance(extent, int):
+            message = f"`{leaf.name}` has extent {{0}} along axis {axis}, not {extent}"
+            memory.agree(ctx, array.extents[axis], ctx.builder.index(extent), message)
+    return array
+
+
+def _value(values: Mapping[Path, Any], path: Path, spec: Spec) -> Any:
+    """The argument at a path as a value of the domain."""
+    if isinstance(spec, StaticSpec):
+        return spec.value
+    if isinstance(spec, StructSpec):
+        return rebuild(spec.kind, [(key, _value(values, (*path, key), inner)) for key, inner in spec.items])
+    return values[path]
+
+
+def _call_arguments(
+    parameters: dict[str, inspect.Parameter], values: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    for name, parameter in parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional.extend(values[name])
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords.update(values[name])
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            keywords[name] = values[name]
+        else:
+            positional.append(values[name])
+    return positional, keywords
+
+
+def _function_name(target: Any) -> str:
+    name = str(getattr(target, "__name__", type(target).__name__))
+    return name if name.isidentifier() else "function"

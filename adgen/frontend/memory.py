@@ -1,0 +1,173 @@
+"""Arrays as the control-flow part of the front end sees them: what is an array, which are one, cells and copies.
+
+A *cell* is a buffer made before a loop or a branch that holds an array whose name is bound to other memory inside.
+Where a cell takes a copy, Python has one array under two names; the copies are noted in `ctx.moves`, and
+`aliasing.verify` later refuses programs that could tell the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adgen import ops
+from adgen.frontend import arrays, scalars
+from adgen.frontend.aliasing import Move
+from adgen.frontend.arrays.model import Array, View
+from adgen.frontend.state import State
+from adgen.frontend.values import Number, is_number
+from adgen.ir import core
+from adgen.ir.builder import Block
+from adgen.ir.nodes import Value, walk
+from adgen.ir.types import I64, Scalar
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+
+def is_array(value: Any) -> bool:
+    """True for dynamic arrays and for NumPy arrays of module level."""
+    return isinstance(value, Array | np.ndarray)
+
+
+def wrap(ctx: Context, value: Any) -> Array:
+    """A NumPy array as a dynamic one (a constant table)."""
+    return arrays.constant(ctx, value) if isinstance(value, np.ndarray) else value
+
+
+def settle(ctx: Context, value: Any, name: str = "") -> Any:
+    """A value that is given a name: array expressions get memory of their own, views stay views."""
+    if isinstance(value, Array):
+        return arrays.materialise(ctx, value, name)
+    if type(value) is tuple and any(isinstance(item, Array | tuple) for item in value):
+        return tuple(settle(ctx, item, f"{name}_{k}" if name else "") for k, item in enumerate(value))
+    if type(value) is list and id(value) in ctx.owned:
+        value[:] = [settle(ctx, item, f"{name}_{k}" if name else "") for k, item in enumerate(value)]
+    return value
+
+
+def identical(a: Any, b: Any) -> bool:
+    """True when two arrays are the same elements of the same memory in the same order."""
+    return a is b or (isinstance(a, Array) and isinstance(b, Array) and arrays.identical(a, b))
+
+
+def allocate(ctx: Context, element: Scalar, extents: Sequence[Value], name: str, zero: bool = True) -> Array:
+    """A fresh buffer as an array."""
+    return arrays.allocate(ctx, element, tuple(extents), name, zero)
+
+
+def base_of(array: Array) -> Value | None:
+    """The buffer that holds the memory of a view; None for an expression."""
+    base: Value | None = arrays.base(array)
+    return base
+
+
+def move(ctx: Context, moves: Iterable[tuple[Array, Array, str]], checked: bool = False) -> None:
+    """Let cells take the contents of arrays, all at once: a source may be one of the cells.
+
+    `checked` compares the extents at run time where they are not known to agree.
+    """
+    moves = [(cell, source, name) for cell, source, name in moves if not identical(cell, source)]
+    block = ctx.builder.blocks[-1]
+    first = len(block.operations)
+    overwritten = {base_of(cell) for cell, _, _ in moves}
+    ready = []
+    for cell, source, name in moves:
+        own = base_of(source) in overwritten
+        ready.append((cell, arrays.copy(ctx, source, "") if own else source, name))
+    for cell, source, name in ready:
+        if checked:
+            for axis, (mine, other) in enumerate(zip(cell.extents, source.extents)):
+                agree(ctx, mine, other, f"`{name}` changes its extent along axis {axis} from {{0}} to {{1}}")
+        arrays.copy_into(ctx, cell, source)
+    made = block.operations[first:]
+    for operation in made:
+        ctx.upkeep.add(operation)
+        for region in operation.regions:
+            ctx.upkeep.update(walk(region))
+    if made:
+        ctx.moves[made[0]] = [Move(base_of(cell), base_of(source), name) for cell, source, name in moves]
+
+
+def agree(ctx: Context, a: Value, b: Value, message: str) -> None:
+    """Check that two extents are equal, at run time unless it is known now."""
+    builder = ctx.builder
+    if ctx.ranges.equal(a, b):
+        return
+    known = builder.known(a), builder.known(b)
+    if None not in known:
+        ctx.fail("AD312", message.format(*known), "make a new array instead, under another name")
+    builder.check(builder.op(ops.EQ, a, b), "ValueError", message, (a, b))
+
+
+def tabulate(ctx: Context, count: Value, item: Callable[[Any], Any]) -> Array:
+    """The array of `item(0)`, `item(1)` ... whose items are numbers."""
+    builder = ctx.builder
+    before = State.capture(ctx)
+    with builder.block([Value(I64, "k")]) as probe:
+        ctx.ranges.declare(probe.arguments[0], builder.index(0), count)
+        sample = item(Number(probe.arguments[0]))
+    before.restore()
+    if not is_number(sample):
+        ctx.fail_dynamic(
+            "AD227",
+            "this comprehension gives a list of arrays whose length is known at run time only",
+            "fill an array in a loop",
+        )
+    element, _ = scalars.kind(ctx, sample)
+    array = allocate(ctx, element, (count,), "items")
+    base = base_of(array)
+    assert base is not None
+
+    def iteration(index: Value) -> tuple[Value, ...]:
+        ctx.ranges.declare(index, builder.index(0), count)
+        builder.store(base, scalars.to(ctx, item(Number(index)), element), (index,))
+        return ()
+
+    builder.loop(builder.index(0), count, (), iteration, name="k")
+    return array
+
+
+def defined_in(block: Block) -> set[Value]:
+    """The values that an (open or closed) block defines."""
+    inside = set(block.arguments)
+    for operation in block.operations:
+        inside.update(operation.results)
+    return inside
+
+
+def outlives(ctx: Context, value: Any) -> bool:
+    """True for a view that needs nothing but what the open blocks define, so that it means the same outside."""
+    if not isinstance(value, View):
+        return False
+    needed = {value.base, *value.extents}
+    for axis in value.frame.axes:
+        needed.update(part for part in (axis.offset, *(step for _, step in axis.terms)) if isinstance(part, Value))
+    for block in ctx.builder.blocks:
+        needed -= defined_in(block)
+    return not needed
+
+
+def hoist(ctx: Context, value: Value, inside: set[Value]) -> Value | None:
+    """The value, recomputed outside of the block that defines `inside`; None when that is not possible."""
+    if value not in inside:
+        return value
+    operation = ctx.builder.definitions.get(value)
+    if operation is None or not operation.row.pure or operation.row is core.TABLE:
+        return None
+    operands = [hoist(ctx, operand, inside) for operand in operation.operands]
+    if any(operand is None for operand in operands):
+        return None
+    results = ctx.builder.emit(operation.row, [o for o in operands if o is not None], operation.attributes)
+    return results[operation.results.index(value)] if len(results) == len(operation.results) else results[0]
+
+
+def static_extent(ctx: Context, extent: Any) -> Any:
+    """An extent as an int when it is known now, else as a dynamic number."""
+    if isinstance(extent, Value):
+        known = ctx.builder.known(extent)
+        return Number(extent) if known is None else int(known)
+    assert not isinstance(extent, Value) or extent.type == I64
+    return extent

@@ -1,0 +1,146 @@
+"""`sum`, `max`, `min`, `any`, `all`, `sorted`: over static sequences now, over run-time ones in a loop."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from adgen import ops
+from adgen.diagnostics import AdgenError
+from adgen.frontend import calls, operators, scalars
+from adgen.frontend import comprehensions as iteration
+from adgen.frontend.state import State
+from adgen.frontend.values import Generator, Number, describe, is_number, is_static
+from adgen.ir.types import F64, I64
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+
+def total(ctx: Context, iterable: Any, start: Any = 0) -> Any:
+    """`sum`."""
+    reduced = _reduced(ctx, "sum", iterable, start)
+    if reduced is not NotImplemented:
+        return reduced
+    result = start
+    for item in iteration.items_of(ctx, iterable):
+        result = operators.binary(ctx, operator.add, result, item)
+    return result
+
+
+def _reduced(ctx: Context, kind: str, iterable: Any, start: Any = 0) -> Any:
+    """A reduction over an iteration of run-time length, as a loop; NotImplemented when the length is static."""
+    if isinstance(iterable, Generator) and not _static_generator(ctx, iterable):
+        return iteration.reduce(ctx, kind, iterable, start)
+    if isinstance(iterable, Generator):
+        return NotImplemented
+    source = iteration.iterate(ctx, iterable)
+    if isinstance(source, list) or (source.trip is not None and source.trip <= 16):
+        return NotImplemented
+    return iteration.reduce(ctx, kind, iteration.generator_over(ctx, iterable), start)
+
+
+def _static_generator(ctx: Context, generator: Generator) -> bool:
+    """The loops of a generator expression are over static sequences and its conditions are decided now."""
+    before = State.capture(ctx)
+    with ctx.builder.block() as block:
+        try:
+            iteration.collect(ctx, generator.node, generator.frame)
+            static = len(block.operations) < 2000
+        except AdgenError:
+            static = False
+    before.restore()
+    return static
+
+
+def extreme(kind: str) -> Callable[..., Any]:
+    better = operator.gt if kind == "max" else operator.lt
+    row = ops.MAXIMUM if kind == "max" else ops.MINIMUM
+
+    def pick(ctx: Context, a: Any, b: Any, key: Any) -> Any:
+        x, y = (a, b) if key is None else (calls.call(ctx, key, [a], {}), calls.call(ctx, key, [b], {}))
+        truth = operators.truth(ctx, operators.equality(ctx, better, y, x))
+        if isinstance(truth, bool):
+            return b if truth else a
+        if not is_number(a) or not is_number(b):
+            ctx.fail(
+                "AD306", f"`{kind}` of {describe(a)} and {describe(b)} is not supported", "use `np.maximum` or a loop"
+            )
+        if key is None and scalars.kind(ctx, a)[0] == I64 and scalars.kind(ctx, b)[0] == I64:
+            return scalars.row(ctx, row, a, b, numpy=False)
+        return scalars.select(ctx, Number(truth), b, a)
+
+    def apply(ctx: Context, *values: Any, key: Any = None, default: Any = NotImplemented) -> Any:
+        if len(values) == 1:
+            if key is None:
+                reduced = _reduced(ctx, kind, values[0])
+                if reduced is not NotImplemented:
+                    return reduced
+            values = tuple(iteration.items_of(ctx, values[0]))
+        if not values:
+            if default is not NotImplemented:
+                return default
+            ctx.fail("AD305", f"ValueError: {kind}() iterable argument is empty")
+        best = values[0]
+        for value in values[1:]:
+            best = pick(ctx, best, value, key)
+        return best
+
+    return apply
+
+
+def quantifier(kind: str) -> Callable[..., Any]:
+    row = ops.OR if kind == "any" else ops.AND
+
+    def apply(ctx: Context, iterable: Any) -> Any:
+        reduced = _reduced(ctx, kind, iterable)
+        if reduced is not NotImplemented:
+            return reduced
+        result: Any = kind == "all"
+        for item in iteration.items_of(ctx, iterable):
+            result = operators.conjunction(ctx, result, operators.truth(ctx, item), row)
+        return result
+
+    return apply
+
+
+def make_sorted(ctx: Context, iterable: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    """`sorted` of what is static."""
+    items = list(iteration.items_of(ctx, iterable))
+    keys = items if key is None else [calls.call(ctx, key, [item], {}) for item in items]
+    if not is_static(keys) or not is_static(reverse):
+        ctx.fail("AD230", "`sorted` of run-time values is not supported", "use `np.sort`")
+    order = scalars.static(ctx, sorted, range(len(items)), key=keys.__getitem__, reverse=bool(reverse))
+    return ctx.own([items[k] for k in order])
+
+
+def fold(ctx: Context, function: Any, iterable: Any, *initial: Any) -> Any:
+    """`functools.reduce` over a static sequence."""
+    items = [*initial, *iteration.items_of(ctx, iterable)]
+    if not items:
+        ctx.fail("AD305", "TypeError: reduce() of empty iterable with no initial value")
+    result = items[0]
+    for item in items[1:]:
+        result = calls.call(ctx, function, [result, item], {})
+    return result
+
+
+def product(ctx: Context, iterable: Any, *, start: Any = 1) -> Any:
+    """`math.prod`."""
+    result = start
+    for item in iteration.items_of(ctx, iterable):
+        result = operators.binary(ctx, operator.mul, result, item)
+    return result
+
+
+def exact_sum(ctx: Context, iterable: Any) -> Any:
+    """`math.fsum`, summed in order."""
+    return scalars.cast(ctx, total(ctx, iterable, 0.0), F64, True)
+
+
+def distance(ctx: Context, p: Any, q: Any) -> Any:
+    """`math.dist`."""
+    pairs = zip(iteration.items_of(ctx, p), iteration.items_of(ctx, q))
+    return scalars.apply(ctx, math.hypot, *[operators.binary(ctx, operator.sub, a, b) for a, b in pairs])

@@ -1,0 +1,318 @@
+"""Arithmetic on scalars with Python's and NumPy's rules for types.
+
+Comes in: `Number`s and static numbers, and the Python operator or function object that is applied.  Goes out: a
+`Number`, or a static number when all operands are static.  Guaranteed: types follow NEP 50 (Python scalars yield to
+NumPy's); integer division by zero becomes a `check`; integers stay exact.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adgen import ops
+from adgen.frontend.kinds import Kind, as_index, cast, convert, kind, promote, static, to
+from adgen.frontend.values import NUMERIC_TYPES, Number
+from adgen.ir.builder import INT64_RANGE
+from adgen.ir.nodes import Row, Value
+from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+
+ARITHMETIC: dict[Any, Row] = {operator.add: ops.ADD, operator.sub: ops.SUB, operator.mul: ops.MUL}
+COMPARISONS: dict[Any, Row] = {
+    operator.lt: ops.LT,
+    operator.le: ops.LE,
+    operator.gt: ops.GT,
+    operator.ge: ops.GE,
+    operator.eq: ops.EQ,
+    operator.ne: ops.NE,
+}
+BITWISE: dict[Any, tuple[Row, Row]] = {
+    operator.and_: (ops.AND, ops.BIT_AND),
+    operator.or_: (ops.OR, ops.BIT_OR),
+    operator.xor: (ops.XOR, ops.BIT_XOR),
+}
+SHIFTS: dict[Any, Row] = {operator.lshift: ops.SHIFT_LEFT, operator.rshift: ops.SHIFT_RIGHT}
+DIVISIONS: dict[Any, Row] = {operator.floordiv: ops.FLOORDIV, operator.mod: ops.MOD}
+BINARY = {*ARITHMETIC, *COMPARISONS, *BITWISE, *SHIFTS, *DIVISIONS, operator.truediv, operator.pow}
+
+# NumPy's ufuncs that are operators: they give NumPy scalars whatever they are given.
+UFUNCS: dict[Any, Any] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.divide: operator.truediv,
+    np.floor_divide: operator.floordiv,
+    np.remainder: operator.mod,
+    np.power: operator.pow,
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+    np.equal: operator.eq,
+    np.not_equal: operator.ne,
+    np.bitwise_and: operator.and_,
+    np.bitwise_or: operator.or_,
+    np.bitwise_xor: operator.xor,
+    np.left_shift: operator.lshift,
+    np.right_shift: operator.rshift,
+}
+
+# Rows that keep integers as they are; every other function turns them into floats first.
+INTEGER_ROWS = (ops.ABS, ops.NEG, ops.SIGN, ops.MINIMUM, ops.MAXIMUM, ops.FLOORDIV, ops.MOD)
+
+
+# -- operators ---------------------------------------------------------------------------------------------------
+
+
+def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any, numpy: bool = False) -> Any:
+    """`a <operator> b` for scalars.  `numpy` asks for the rules of NumPy scalars whatever the operands are."""
+    if not isinstance(a, Number) and not isinstance(b, Number) and not numpy:
+        return static(ctx, operator_, a, b)
+    left, right = kind(ctx, a), kind(ctx, b)
+    weak = left[1] and right[1] and not numpy
+    if operator_ in COMPARISONS:
+        return Number(_compared(ctx, COMPARISONS[operator_], a, b), weak)
+    element = promote((left, right))
+    if operator_ in BITWISE:
+        return Number(_bitwise(ctx, operator_, a, b, element), weak)
+    if element == BOOL:
+        if not weak and operator_ in (operator.add, operator.mul):
+            row = ops.OR if operator_ is operator.add else ops.AND
+            return Number(ctx.builder.op(row, to(ctx, a, BOOL), to(ctx, b, BOOL)), weak)
+        if not weak and operator_ is operator.sub:
+            ctx.fail("AD302", "NumPy does not subtract booleans", "use `!=` or convert them with `int(...)`")
+        element = I64
+    if operator_ is operator.pow:
+        return _power(ctx, a, b, element, weak)
+    if operator_ is operator.truediv:
+        return Number(_quotient(ctx, a, b, element, weak), weak)
+    x, y = to(ctx, a, element), to(ctx, b, element)
+    if operator_ in DIVISIONS:
+        if element == I64:
+            divisor_check(ctx, y, "integer modulo by zero" if operator_ is operator.mod else "integer division by zero")
+        return Number(ctx.builder.op(DIVISIONS[operator_], x, y), weak)
+    if operator_ in SHIFTS:
+        return Number(_shifted(ctx, operator_, x, y), weak)
+    if operator_ not in ARITHMETIC:
+        ctx.fail("AD306", f"the operator `{operator_.__name__}` is not defined for numbers")
+    return Number(ctx.builder.op(ARITHMETIC[operator_], x, y), weak)
+
+
+def _compared(ctx: Context, row: Row, a: Any, b: Any) -> Value:
+    element = promote((kind(ctx, a), kind(ctx, b)))
+    if element == BOOL:
+        element = I64
+    if element == I64:
+        for x, larger in ((a, True), (b, False)):
+            if isinstance(x, int) and x not in INT64_RANGE:  # an int beyond 64 bits is beyond every run-time int
+                above = larger == (x > 0)
+                truth = {"lt": not above, "le": not above, "gt": above, "ge": above, "eq": False, "ne": True}
+                return ctx.builder.const(truth[row.name])
+    return ctx.builder.op(row, to(ctx, a, element), to(ctx, b, element))
+
+
+def _bitwise(ctx: Context, operator_: Any, a: Any, b: Any, element: Scalar) -> Value:
+    if element.is_float:
+        ctx.fail("AD302", f"`{operator_.__name__.strip('_')}` needs integers or booleans, not floats")
+    logical, bits = BITWISE[operator_]
+    return ctx.builder.op(logical if element == BOOL else bits, to(ctx, a, element), to(ctx, b, element))
+
+
+def _shifted(ctx: Context, operator_: Any, x: Value, y: Value) -> Value:
+    if x.type != I64:
+        ctx.fail("AD302", "a shift needs integers, not floats")
+    b = ctx.builder
+    in_range = b.op(ops.AND, b.op(ops.GE, y, b.index(0)), b.op(ops.LT, y, b.index(64)))
+    b.check(in_range, "ValueError", "shift count {0} is not between 0 and 63", (y,))
+    return b.op(SHIFTS[operator_], x, y)
+
+
+def _quotient(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Value:
+    if not element.is_float:
+        if weak:
+            divisor_check(ctx, to(ctx, b, I64), "division by zero")
+        element = F64
+    return ctx.builder.op(ops.DIV, to(ctx, a, element), to(ctx, b, element))
+
+
+def divisor_check(ctx: Context, divisor: Value, message: str) -> None:
+    """Raise `ZeroDivisionError` at run time when an integer divisor is zero."""
+    b = ctx.builder
+    known = b.known(divisor)
+    if known is not None and known == 0:
+        ctx.fail("AD307", f"ZeroDivisionError: {message}")
+    if known is None and not ctx.ranges.below(b.index(0), divisor):
+        b.check(b.op(ops.NE, divisor, b.index(0)), "ZeroDivisionError", message)
+
+
+def _power(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Number:
+    builder = ctx.builder
+    exponent, _ = kind(ctx, b)
+    if element.is_float:
+        if exponent.is_float:
+            return Number(builder.op(ops.POW, to(ctx, a, element), to(ctx, b, element)), weak)
+        if isinstance(b, int) and b not in INT64_RANGE:
+            return Number(builder.op(ops.POW, to(ctx, a, element), to(ctx, float(b), element)), weak)
+        return Number(builder.op(ops.POWI, to(ctx, a, element), to(ctx, b, I64)), weak)
+    base, power = to(ctx, a, I64), to(ctx, b, I64)
+    known = builder.known(power)
+    if known is not None and known < 0:
+        if not weak:
+            ctx.fail("AD302", "NumPy does not raise integers to negative powers", "convert the base to a float")
+        divisor_check(ctx, base, "0.0 cannot be raised to a negative power")
+        return Number(builder.op(ops.POWI, convert(ctx, base, F64), power), weak)
+    if known is None:
+        message = "an int to the negative power {0} is a float in Python: convert the base with float(...)"
+        builder.check(builder.op(ops.GE, power, builder.index(0)), "ValueError", message, (power,))
+    return Number(builder.op(ops.IPOW, base, power), weak)
+
+
+def unary(ctx: Context, operator_: Callable[..., Any], a: Any) -> Any:
+    """`-a`, `+a`, `~a`, `not a` for a scalar."""
+    if not isinstance(a, Number):
+        return static(ctx, operator_, a)
+    if operator_ is operator.not_:
+        return Number(ctx.builder.op(ops.NOT, truth(ctx, a)), True)
+    if operator_ is operator.invert:
+        if a.element.is_float:
+            ctx.fail("AD302", "`~` needs an integer or a boolean, not a float")
+        if a.element == BOOL and not a.weak:
+            return Number(ctx.builder.op(ops.NOT, a.value), False)
+        return Number(ctx.builder.op(ops.BIT_NOT, to(ctx, a, I64)), a.weak)
+    if a.element == BOOL and not a.weak:
+        ctx.fail("AD302", f"NumPy has no unary `{'-' if operator_ is operator.neg else '+'}` for booleans")
+    value = to(ctx, a, I64) if a.element == BOOL else a.value
+    if operator_ is operator.pos:
+        return Number(value, a.weak)
+    row = ops.ABS if operator_ in (abs, operator.abs) else ops.NEG
+    return Number(ctx.builder.op(row, value), a.weak)
+
+
+def truth(ctx: Context, x: Any) -> Value:
+    """`bool(x)` of a number, as an IR value."""
+    return to(ctx, x, BOOL)
+
+
+# -- functions ---------------------------------------------------------------------------------------------------
+
+
+def apply(ctx: Context, function: Any, *operands: Any) -> Any:
+    """Any scalar function: an operator, a `math` function, a NumPy ufunc or a row of the table, applied to scalars.
+
+    Fails with a diagnostic when the function is not known.
+    """
+    from adgen.frontend import composites
+
+    if function in UFUNCS:
+        if not any(isinstance(x, Number) for x in operands):
+            return static(ctx, function, *operands)
+        a, b = operands
+        return binary(ctx, UFUNCS[function], a, b, numpy=True)
+    if isinstance(function, Row):
+        return row(ctx, function, *operands, numpy=True)
+    if not any(isinstance(x, Number) for x in operands) and all(isinstance(x, NUMERIC_TYPES) for x in operands):
+        return static(ctx, function, *operands)
+    if function in BINARY:
+        return binary(ctx, function, *operands)
+    if function in UNARY:
+        return unary(ctx, UNARY[function], *operands)
+    if function in composites.TABLE:
+        result = composites.TABLE[function](ctx, *operands)
+        return strong(ctx, result) if from_numpy(function) else result
+    meaning = ops.meaning(function)
+    if meaning is None:
+        ctx.fail("AD202", f"`{getattr(function, '__name__', function)}` is not supported for numbers")
+    return row(ctx, meaning, *operands, numpy=from_numpy(function))
+
+
+UNARY: dict[Any, Any] = {
+    operator.neg: operator.neg,
+    operator.pos: operator.pos,
+    operator.invert: operator.invert,
+    operator.not_: operator.not_,
+    operator.abs: abs,
+    abs: abs,
+    np.negative: operator.neg,
+    np.positive: operator.pos,
+    np.invert: operator.invert,
+    np.absolute: abs,
+}
+
+
+def supported(function: Any) -> bool:
+    """True when `apply` knows the function."""
+    from adgen.frontend import composites
+
+    try:
+        if function in UFUNCS or function in BINARY or function in UNARY or function in composites.TABLE:
+            return True
+    except TypeError:  # not hashable, so not a function of the table
+        return False
+    return isinstance(function, Row) or ops.meaning(function) is not None
+
+
+def from_numpy(function: Any) -> bool:
+    """True when a function is NumPy's, whose results are NumPy scalars."""
+    return isinstance(function, np.ufunc) or str(getattr(function, "__module__", "")).startswith(("numpy", "scipy"))
+
+
+def strong(ctx: Context, x: Any) -> Any:
+    """A number as the NumPy scalar that a NumPy function gives."""
+    return Number(x.value, False) if isinstance(x, Number) else x
+
+
+def row(ctx: Context, row_: Row, *operands: Any, numpy: bool = True) -> Number:
+    """A row of the table applied to numbers, which are promoted as its function does."""
+    kinds = [kind(ctx, x) for x in operands]
+    weak = not numpy and row_ not in INTEGER_ROWS
+    if row_ is ops.SELECT:
+        element = promote(kinds[1:])
+        values = (truth(ctx, operands[0]), to(ctx, operands[1], element), to(ctx, operands[2], element))
+        return Number(ctx.builder.op(row_, *values), all(w for _, w in kinds[1:]))
+    if row_ is ops.POLYGAMMA:
+        return Number(ctx.builder.op(row_, to(ctx, operands[0], I64), to(ctx, operands[1], F64)), weak)
+    element = promote(kinds) if row_ in INTEGER_ROWS else promote([*kinds, (F64, True)])
+    if element == BOOL:
+        element = I64
+    if not numpy and element == F32:  # the functions of `math` compute in double precision
+        element = F64
+    if row_ in (ops.AND, ops.OR, ops.XOR, ops.NOT):
+        element = BOOL
+    if isinstance(row_, ops.Elementwise) and row_.kinds == (I64,):
+        element = I64
+    if row_ is ops.POWI:
+        return Number(ctx.builder.op(row_, to(ctx, operands[0], element), to(ctx, operands[1], I64)), weak)
+    return Number(ctx.builder.op(row_, *(to(ctx, x, element) for x in operands)), weak)
+
+
+def select(ctx: Context, condition: Any, a: Any, b: Any) -> Any:
+    """`a` where the condition holds, else `b`; both are values at hand, so nothing of the other one leaks."""
+    if not isinstance(condition, Number):
+        return a if condition else b
+    return row(ctx, ops.SELECT, condition, a, b)
+
+
+__all__ = [
+    "Kind",
+    "apply",
+    "as_index",
+    "binary",
+    "cast",
+    "convert",
+    "kind",
+    "promote",
+    "row",
+    "select",
+    "static",
+    "supported",
+    "to",
+    "truth",
+    "unary",
+]

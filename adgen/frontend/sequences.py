@@ -1,0 +1,167 @@
+"""`len`, `range`, `enumerate`, `zip`, `reversed`, `map`, `filter`: what gives items, static or at run time."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from adgen import ops
+from adgen.frontend import calls, memory, operators, scalars, subscripts
+from adgen.frontend import comprehensions as iteration
+from adgen.frontend.values import Loop, Number, Sequence, describe, is_number
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+
+def length(ctx: Context, x: Any) -> Any:
+    """`len`."""
+    if isinstance(x, Sequence):
+        x = x.array
+    if memory.is_array(x):
+        array = memory.wrap(ctx, x)
+        if array.rank == 0:
+            ctx.fail("AD322", "an array without axes has no length")
+        return memory.static_extent(ctx, array.extents[0])
+    if isinstance(x, Number):
+        if ctx.inference is not None:
+            ctx.inference.array(ctx, x, 1)
+        ctx.fail("AD322", f"{describe(x)} has no length", "is this argument meant to be an array?")
+    if isinstance(x, Loop):
+        return iteration.normalised(ctx, x).stop
+    method = operators._method(x, "__len__")
+    if method is not None:
+        return calls.call(ctx, method, [x], {})
+    return scalars.static(ctx, len, x)
+
+
+def make_range(ctx: Context, first: Any, second: Any = None, step: Any = 1) -> Any:
+    """`range`."""
+    start, stop = (0, first) if second is None else (first, second)
+    bounds = [_bound(ctx, x) for x in (start, stop, step)]
+    if all(isinstance(x, int) for x in bounds):
+        return scalars.static(ctx, range, *bounds)
+    if not isinstance(bounds[2], int):
+        return _stepped(ctx, *bounds)
+    if bounds[2] == 0:
+        ctx.fail("AD305", "ValueError: range() arg 3 must not be zero")
+    return Loop(bounds[0], bounds[1], bounds[2], lambda index: index)
+
+
+def _bound(ctx: Context, x: Any) -> Any:
+    if not is_number(x):
+        ctx.fail("AD322", f"`range` needs integers, not {describe(x)}")
+    if isinstance(x, Number):
+        value = scalars.as_index(ctx, x, "a bound of `range`")
+        known = ctx.builder.known(value)
+        return Number(value) if known is None else int(known)
+    if isinstance(x, float):
+        ctx.fail("AD304", "a bound of `range` must be an integer, not a float", "convert it with `int(...)`")
+    return int(x)
+
+
+def _stepped(ctx: Context, start: Any, stop: Any, step: Number) -> Loop:
+    """A range whose step is known at run time only: `ceil((stop - start) / step)` items, whatever the sign."""
+    builder = ctx.builder
+    builder.check(builder.op(ops.NE, step.value, builder.index(0)), "ValueError", "range() arg 3 must not be zero")
+    back = scalars.binary(ctx, operator.sub, start, stop)
+    row = builder.op(ops.FLOORDIV, scalars.as_index(ctx, back), step.value)
+    count = builder.op(ops.MAXIMUM, builder.op(ops.NEG, row), builder.index(0))
+
+    def item(index: Any) -> Any:
+        return scalars.binary(ctx, operator.add, start, scalars.binary(ctx, operator.mul, index, step))
+
+    return Loop(0, Number(count), 1, item)
+
+
+def make_enumerate(ctx: Context, iterable: Any, start: Any = 0) -> Any:
+    """`enumerate`."""
+    source = iteration.iterate(ctx, iterable)
+    if isinstance(source, list):
+        return [(scalars.binary(ctx, operator.add, k, start), item) for k, item in enumerate(source)]
+    loop = iteration.normalised(ctx, source)
+
+    def item(index: Any) -> Any:
+        return (scalars.binary(ctx, operator.add, index, start) if _nonzero(start) else index, loop.item(index))
+
+    return Loop(0, loop.stop, 1, item, "enumerate")
+
+
+def _nonzero(start: Any) -> bool:
+    return isinstance(start, Number) or start != 0
+
+
+def make_zip(ctx: Context, *iterables: Any, strict: Any = False) -> Any:
+    """`zip`."""
+    sources = [iteration.iterate(ctx, x) for x in iterables]
+    countable = all(isinstance(s, list) or s.trip is not None for s in sources)
+    if countable and (any(isinstance(s, list) for s in sources) or not sources):
+        counts = [len(s) if isinstance(s, list) else s.trip for s in sources]
+        if strict is True and len(set(counts)) > 1:
+            ctx.fail("AD305", "ValueError: zip() arguments differ in length")
+        columns = [s if isinstance(s, list) else _first(s, min(c for c in counts if c is not None)) for s in sources]
+        return list(zip(*columns))
+    loops = [iteration.normalised(ctx, _as_loop(ctx, s)) for s in sources]
+    stop = loops[0].stop
+    for loop in loops[1:]:
+        stop = _smaller(ctx, stop, loop.stop, strict is True)
+    return Loop(0, stop, 1, lambda index: tuple(loop.item(index) for loop in loops), "zip")
+
+
+def _first(loop: Loop, count: int) -> list[Any]:
+    return [loop.item(k) for k in range(loop.start, loop.stop, loop.step)[:count]]
+
+
+def _as_loop(ctx: Context, source: list[Any] | Loop) -> Loop:
+    """A static list next to an iteration of run-time length is indexed at run time."""
+    if isinstance(source, Loop):
+        return source
+    return Loop(0, len(source), 1, lambda index: subscripts.get(ctx, source, index), "list")
+
+
+def _smaller(ctx: Context, a: Any, b: Any, strict: bool) -> Any:
+    first, second = scalars.as_index(ctx, a), scalars.as_index(ctx, b)
+    if strict:
+        memory.agree(ctx, first, second, "zip() arguments differ in length: {0} and {1}")
+        return a
+    if ctx.ranges.equal(first, second):
+        return a
+    return Number(ctx.builder.op(ops.MINIMUM, first, second))
+
+
+def make_reversed(ctx: Context, iterable: Any) -> Any:
+    """`reversed`."""
+    if isinstance(iterable, range):
+        return iterable[::-1]
+    source = iteration.iterate(ctx, iterable)
+    if isinstance(source, list):
+        return source[::-1]
+    loop = iteration.normalised(ctx, source)
+    last = scalars.binary(ctx, operator.sub, loop.stop, 1)
+    return Loop(0, loop.stop, 1, lambda index: loop.item(scalars.binary(ctx, operator.sub, last, index)), "reversed")
+
+
+def make_map(ctx: Context, function: Any, *iterables: Any) -> Any:
+    """`map`."""
+    source = make_zip(ctx, *iterables) if len(iterables) > 1 else iteration.iterate(ctx, iterables[0])
+    single = len(iterables) == 1
+
+    def apply(item: Any) -> Any:
+        return calls.call(ctx, function, [item] if single else list(item), {})
+
+    if isinstance(source, list):
+        return [operators.secure(ctx, apply(item)) for item in source]
+    loop = source
+    return Loop(loop.start, loop.stop, loop.step, lambda index: apply(loop.item(index)), "map")
+
+
+def make_filter(ctx: Context, function: Any, iterable: Any) -> Any:
+    """`filter` with a test that is decided now."""
+    kept = []
+    for item in iteration.items_of(ctx, iterable):
+        truth = operators.truth(ctx, item if function is None else calls.call(ctx, function, [item], {}))
+        if not isinstance(truth, bool):
+            ctx.fail_dynamic("AD228", "the test of `filter` is decided at run time, and so is the length of the result")
+        if truth:
+            kept.append(item)
+    return kept

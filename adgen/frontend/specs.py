@@ -1,0 +1,153 @@
+"""What the front end is told about arguments and what it gives back.
+
+A `Spec` describes one argument: a scalar, an array, a static value, a structure of those, or unknown.  Structures are
+taken apart: every scalar or array inside is a `Leaf`, one parameter of the IR function.  The return value is described
+by an `OutputTree` whose leaves are results of the IR function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from adgen.frontend.source import Dependency
+from adgen.ir.nodes import Function
+from adgen.ir.types import F64, Scalar
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class ScalarSpec:
+    """A number.  `weak`: a Python scalar rather than a NumPy one."""
+
+    element: Scalar = F64
+    weak: bool = True
+
+    def __str__(self) -> str:
+        return str(self.element)
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """An array; `extents` may name or fix its extents, as in `f64[n,3]`."""
+
+    element: Scalar
+    rank: int
+    extents: tuple[str | int, ...] = ()
+
+    def __str__(self) -> str:
+        inner = ",".join(str(extent) for extent in self.extents) if self.extents else ",".join(":" * self.rank)
+        return f"{self.element}[{inner}]"
+
+
+@dataclass(frozen=True, eq=False)
+class StaticSpec:
+    """A value known when compiling: None, a string, a function, an option."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True)
+class StructSpec:
+    """A container: `kind` is tuple, list, dict, a dataclass or a NamedTuple; `items` are (key, spec) pairs in order."""
+
+    kind: type
+    items: tuple[tuple[str | int, Spec], ...]
+
+    def __str__(self) -> str:
+        return f"{self.kind.__name__}({', '.join(f'{key}: {spec}' for key, spec in self.items)})"
+
+
+@dataclass(frozen=True)
+class UnknownSpec:
+    """To be inferred from use."""
+
+    def __str__(self) -> str:
+        return "?"
+
+
+Spec = ScalarSpec | ArraySpec | StaticSpec | StructSpec | UnknownSpec
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One parameter of the IR function; `path` leads to it from the parameter's name."""
+
+    path: Path
+    spec: ScalarSpec | ArraySpec
+
+    @property
+    def name(self) -> str:
+        """The path as an identifier: `p`, `p_w`, `p_b_0`."""
+        return "_".join(str(part) for part in self.path)
+
+
+@dataclass(frozen=True)
+class OutputLeaf:
+    """Result number `index` of the IR function: a scalar (`rank` None) or an array."""
+
+    index: int
+    element: Scalar
+    rank: int | None = None
+    weak: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class OutputConstant:
+    """A part of the return value that was known when compiling."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class OutputStruct:
+    """A container of outputs, as `StructSpec`."""
+
+    kind: type
+    items: tuple[tuple[Any, OutputTree], ...]
+
+
+OutputTree = OutputLeaf | OutputConstant | OutputStruct
+
+
+def output_leaves(tree: OutputTree) -> Iterator[OutputLeaf]:
+    """The leaves of an output tree, in order."""
+    if isinstance(tree, OutputLeaf):
+        yield tree
+    elif isinstance(tree, OutputStruct):
+        for _, inner in tree.items:
+            yield from output_leaves(inner)
+
+
+def rebuild(kind: type, items: list[tuple[Any, Any]]) -> Any:
+    """A container of the given kind with these items: how arguments and results are put together."""
+    values = [value for _, value in items]
+    if kind is dict:
+        return dict(items)
+    if kind in (list, tuple):
+        return kind(values)
+    if issubclass(kind, tuple):
+        make: Callable[..., Any] = getattr(kind, "_make", kind)
+        return make(values)
+    instance = object.__new__(kind)
+    for key, value in items:
+        object.__setattr__(instance, str(key), value)
+    return instance
+
+
+@dataclass(frozen=True, eq=False)
+class Lowered:
+    """The result of the front end: the IR function and what is needed to call it."""
+
+    function: Function
+    leaves: tuple[Leaf, ...]
+    output: OutputTree
+    mutated: tuple[int, ...]
+    specs: dict[str, Spec]
+    dependencies: tuple[Dependency, ...] = ()
+    warnings: tuple[str, ...] = field(default=())

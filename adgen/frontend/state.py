@@ -1,0 +1,124 @@
+"""What a stretch of lowered code may change: the names of the current call and the containers made by the program.
+
+A `State` is a snapshot; branches and loop bodies are lowered from a restored snapshot, and what differs afterwards is
+joined (see `join`).  A *slot* is one place that can change: a name, or an item of a container.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adgen.frontend.values import Maybe, instance_fields
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context, Frame
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A name of the frame (`owner` 0) or an item of the container whose id is `owner`."""
+
+    owner: int
+    key: Any
+
+    @property
+    def name(self) -> str:
+        """A hint for the IR value."""
+        key = str(self.key)
+        return key if key.isidentifier() else ""
+
+
+@dataclass(eq=False)
+class State:
+    """The names and the container contents at one moment."""
+
+    frame: Frame
+    names: dict[str, Any]
+    containers: dict[int, tuple[Any, dict[Any, Any]]]
+
+    @staticmethod
+    def capture(ctx: Context) -> State:
+        """The present state."""
+        containers: dict[int, tuple[Any, dict[Any, Any]]] = {}
+        if ctx.owned:
+            for frame in ctx.frames:
+                for value in frame.names.values():
+                    _collect(ctx, value, containers)
+                scope = frame.parent
+                while scope is not None:
+                    for value in scope.names.values():
+                        _collect(ctx, value, containers)
+                    scope = scope.parent
+        return State(ctx.frame, dict(ctx.frame.names), containers)
+
+    def restore(self) -> None:
+        """Make the present state equal to this one."""
+        self.frame.names.clear()
+        self.frame.names.update(self.names)
+        for container, content in self.containers.values():
+            fill(container, content)
+
+    def slots(self) -> Iterator[tuple[Slot, Any]]:
+        """Every slot with its value."""
+        for name, value in self.names.items():
+            yield Slot(0, name), value
+        for owner, (_, content) in self.containers.items():
+            for key, value in content.items():
+                yield Slot(owner, key), value
+
+    def set(self, slot: Slot, value: Any) -> None:
+        """Change a slot, here and at present."""
+        if slot.owner == 0:
+            self.names[slot.key] = value
+            self.frame.names[slot.key] = value
+            return
+        container, content = self.containers[slot.owner]
+        content[slot.key] = value
+        fill(container, content)
+
+
+def _collect(ctx: Context, value: Any, found: dict[int, tuple[Any, dict[Any, Any]]]) -> None:
+    if isinstance(value, Maybe):
+        value = value.value
+    if isinstance(value, tuple):
+        for item in value:
+            _collect(ctx, item, found)
+    elif id(value) in ctx.owned and id(value) not in found:
+        items = content_of(value)
+        found[id(value)] = (value, items)
+        for item in items.values():
+            _collect(ctx, item, found)
+
+
+def content_of(container: Any) -> dict[Any, Any]:
+    """The items of a mutable container by key."""
+    if isinstance(container, list):
+        return dict(enumerate(container))
+    if isinstance(container, dict):
+        return dict(container)
+    if isinstance(container, set):
+        return dict.fromkeys(container, True)
+    return instance_fields(container)
+
+
+def fill(container: Any, content: dict[Any, Any]) -> None:
+    """Give a container these items."""
+    if isinstance(container, list):
+        container[:] = list(content.values())
+    elif isinstance(container, dict | set):
+        container.clear()
+        container.update(content)
+    else:
+        for name in instance_fields(container):
+            if name not in content:
+                object.__delattr__(container, name)
+        for name, value in content.items():
+            object.__setattr__(container, name, value)
+
+
+def is_instance(value: Any) -> bool:
+    """True for an instance of a user's class that may hold dynamic attributes."""
+    return not isinstance(value, type) and (dataclasses.is_dataclass(value) or hasattr(value, "__dict__"))

@@ -1,0 +1,392 @@
+"""Statements: assignment, branches, jumps, checks, definitions.
+
+A block is lowered statement by statement.  When one side of a run-time `if` always jumps, the rest of the block moves
+into the other side; other jumps become flags, and what follows is guarded by them.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adgen import ops
+from adgen.diagnostics import AdgenError
+from adgen.frontend import (
+    assign,
+    attributes,
+    calls,
+    control,
+    evaluate,
+    iteration,
+    logic,
+    operators,
+    refuse,
+    scan,
+    subscripts,
+)
+from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
+from adgen.frontend.state import State
+from adgen.frontend.values import Number, Poison, describe, is_static
+from adgen.ir.nodes import Value
+from adgen.ir.types import I64
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+Keep = frozenset[str] | None
+TRANSPARENT = (np.errstate, warnings.catch_warnings, contextlib.nullcontext)
+
+
+def block(ctx: Context, statements: list[ast.stmt], keep: Keep) -> None:
+    """Lower statements in order; `keep` holds the names that may be read after them."""
+    for k, node in enumerate(statements):
+        rest = statements[k + 1 :] if isinstance(node, ast.If | ast.For | ast.While | ast.With) else None
+        ctx.place(node)
+        if isinstance(node, ast.If) and rest is not None:
+            if _branch(ctx, node, rest, keep):
+                return
+        else:
+            statement(ctx, node)
+        left = control.jumped(ctx)
+        if left is True:
+            return
+        if left is not False:
+            remaining = statements[k + 1 :]
+            if remaining:
+                _guarded_rest(ctx, left, remaining, keep)
+            return
+
+
+def _guarded_rest(ctx: Context, left: Value, statements: list[ast.stmt], keep: Keep) -> None:
+    control.guarded(ctx, left, lambda: block(ctx, statements, keep), _alive(ctx, statements, keep))
+
+
+def _alive(ctx: Context, statements: list[ast.stmt], keep: Keep) -> Keep:
+    """The names that may be read after the last of these statements."""
+    after = ctx.frame.code.flow.after.get(statements[-1]) if statements else None
+    return keep if after is None else after
+
+
+def _branch(ctx: Context, node: ast.If, rest: list[ast.stmt], keep: Keep) -> bool:
+    """Lower an `if`.  True: the rest of the block has been lowered with it."""
+    truth = logic.condition(ctx, node.test)
+    if isinstance(truth, bool):
+        block(ctx, node.body if truth else node.orelse, keep)
+        return False
+    ctx.place(node.test)
+    if scan.always_raises(node.body):
+        _raising(ctx, truth, node.body)
+        block(ctx, [*node.orelse, *rest], keep)
+        return True
+    if node.orelse and scan.always_raises(node.orelse):
+        _raising(ctx, ctx.builder.op(ops.NOT, truth), node.orelse)
+        block(ctx, [*node.body, *rest], keep)
+        return True
+    then, otherwise, absorbed = node.body, node.orelse, False
+    if rest and scan.always_jumps(then):
+        otherwise, absorbed = [*otherwise, *rest], True
+    elif rest and otherwise and scan.always_jumps(otherwise):
+        then, absorbed = [*then, *rest], True
+    alive = _alive(ctx, rest, keep) if absorbed else ctx.frame.code.flow.after.get(node, keep)
+
+    def taken() -> None:
+        ctx.ranges.assume(truth)
+        block(ctx, then, alive)
+
+    def untaken() -> None:
+        ctx.ranges.assume(truth, False)
+        block(ctx, otherwise, alive)
+
+    ctx.place(node)
+    control.fork(ctx, truth, taken, untaken, alive)
+    return absorbed
+
+
+def _raising(ctx: Context, truth: Value, statements: list[ast.stmt]) -> None:
+    """The side of an `if` that ends in `raise`: a check where nothing else happens, else a branch without join."""
+    builder = ctx.builder
+    before = State.capture(ctx)
+    with builder.block() as inner:
+        ctx.ranges.assume(truth)
+        block(ctx, statements, frozenset())
+    before.restore()
+    checks = [operation for operation in inner.operations if operation.row.name == "check"]
+    pure = [operation for operation in inner.operations if operation.row.pure]
+    if len(checks) == 1 and len(pure) == len(inner.operations) - 1:
+        for operation in pure:
+            builder.append(operation)
+        attributes_ = checks[0].attributes
+        fine = builder.op(ops.NOT, truth)
+        before_span, builder.span = builder.span, checks[0].span
+        builder.check(fine, attributes_["exception"], attributes_["message"], checks[0].operands[1:])
+        builder.span = before_span
+    else:
+
+        def failing() -> tuple[Value, ...]:
+            builder.blocks[-1].operations.extend(inner.operations)
+            return ()
+
+        builder.branch(truth, failing)
+    ctx.ranges.assume(truth, False)
+
+
+# -- simple statements ----------------------------------------------------------------------------------------------
+
+
+def statement(ctx: Context, node: ast.stmt) -> None:
+    """Lower one statement that is not an `if`."""
+    handler = HANDLERS.get(type(node))
+    if handler is None:
+        refuse.node(ctx, node)
+    handler(ctx, node)
+
+
+def _assign(ctx: Context, node: ast.Assign) -> None:
+    if ctx.inference is not None:
+        _infer_shape(ctx, node)
+    value = evaluate.expression(ctx, node.value)
+    for target in node.targets:
+        ctx.place(node)
+        assign.target(ctx, target, value)
+
+
+def _infer_shape(ctx: Context, node: ast.Assign) -> None:
+    """`n, d = x.shape` says that `x` has two axes."""
+    target, value = node.targets[0], node.value
+    if ctx.inference is None or not (isinstance(value, ast.Attribute) and value.attr == "shape"):
+        return
+    if isinstance(target, ast.Tuple) and not any(isinstance(element, ast.Starred) for element in target.elts):
+        ctx.inference.rank(ctx, evaluate.expression(ctx, value.value), len(target.elts))
+
+
+def _annotated(ctx: Context, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        value = evaluate.expression(ctx, node.value)
+        ctx.place(node)
+        assign.target(ctx, node.target, value)
+
+
+def _augmented(ctx: Context, node: ast.AugAssign) -> None:
+    operator_ = evaluate.BINARY[type(node.op)]
+    target = node.target
+    if isinstance(target, ast.Name):
+        old = evaluate.read(ctx, target.id)
+        value = evaluate.expression(ctx, node.value)
+        ctx.place(node)
+        new = operators.augmented(ctx, operator_, old, value)
+        if new is not old:
+            assign.name(ctx, target.id, new)
+        else:
+            ctx.frame.names[target.id] = old
+    elif isinstance(target, ast.Subscript):
+        owner = evaluate.expression(ctx, target.value)
+        key = evaluate.expression(ctx, target.slice)
+        value = evaluate.expression(ctx, node.value)
+        ctx.place(node)
+        subscripts.augment(ctx, owner, key, operator_, value)
+    else:
+        owner = evaluate.expression(ctx, target.value)
+        old = attributes.get(ctx, owner, target.attr)
+        value = evaluate.expression(ctx, node.value)
+        ctx.place(node)
+        new = operators.augmented(ctx, operator_, old, value)
+        if new is not old:
+            attributes.put(ctx, owner, target.attr, new)
+
+
+def _expression(ctx: Context, node: ast.Expr) -> None:
+    if isinstance(node.value, ast.Call):
+        ctx.place(node.value)
+        calls.call_node(ctx, node.value)
+    elif not isinstance(node.value, ast.Constant):
+        evaluate.expression(ctx, node.value)
+
+
+def _delete(ctx: Context, node: ast.Delete) -> None:
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            evaluate.read(ctx, target.id)
+            ctx.frame.names.pop(target.id, None)
+        elif isinstance(target, ast.Subscript):
+            owner = evaluate.expression(ctx, target.value)
+            key = evaluate.expression(ctx, target.slice)
+            ctx.place(node)
+            subscripts.remove(ctx, owner, key)
+        else:
+            refuse.node(ctx, target)
+
+
+def _return(ctx: Context, node: ast.Return) -> None:
+    value = None if node.value is None else evaluate.expression(ctx, node.value)
+    if isinstance(value, Poison):
+        ctx.fail(value.code, value.message, value.help)
+    ctx.place(node)
+    ctx.frame.names[RESULT] = value
+    ctx.frame.names[RETURNED] = True
+
+
+def _break(ctx: Context, node: ast.Break) -> None:
+    ctx.frame.names[BROKEN] = True
+
+
+def _continue(ctx: Context, node: ast.Continue) -> None:
+    ctx.frame.names[CONTINUED] = True
+
+
+def _pass(ctx: Context, node: ast.Pass) -> None:
+    pass
+
+
+def _define(ctx: Context, node: ast.FunctionDef) -> None:
+    function: Any = evaluate.closure(ctx, node.name, node)
+    for decorator in reversed(node.decorator_list):
+        wrapper = evaluate.expression(ctx, decorator)
+        ctx.place(decorator)
+        function = calls.call(ctx, wrapper, [function], {}, ast.unparse(decorator))
+    ctx.frame.names[node.name] = function
+
+
+def _import(ctx: Context, node: ast.Import) -> None:
+    for alias in node.names:
+        module = _module(ctx, alias.name, 0)
+        if alias.asname is None:
+            ctx.frame.names[alias.name.partition(".")[0]] = _module(ctx, alias.name.partition(".")[0], 0)
+        else:
+            ctx.frame.names[alias.asname] = module
+
+
+def _import_from(ctx: Context, node: ast.ImportFrom) -> None:
+    module = _module(ctx, node.module or "", node.level)
+    for alias in node.names:
+        try:
+            value = getattr(module, alias.name)
+        except AttributeError:
+            value = _module(ctx, f"{module.__name__}.{alias.name}", 0)
+        ctx.frame.names[alias.asname or alias.name] = value
+
+
+def _module(ctx: Context, name: str, level: int) -> Any:
+    package = ctx.frame.code.module.get("__package__") or ""
+    try:
+        return importlib.import_module("." * level + name, package if level else None)
+    except ImportError as error:
+        ctx.fail("AD405", f"the import fails: {error}")
+
+
+def _with(ctx: Context, node: ast.With) -> None:
+    for item in node.items:
+        call = item.context_expr
+        manager = evaluate.expression(ctx, call.func if isinstance(call, ast.Call) else call)
+        if manager not in TRANSPARENT and not isinstance(manager, TRANSPARENT):
+            refuse.node(ctx, node)
+        if item.optional_vars is not None:
+            assign.target(ctx, item.optional_vars, None)
+    block(ctx, node.body, ctx.frame.code.flow.after.get(node))
+
+
+# -- checks -----------------------------------------------------------------------------------------------------------
+
+
+def _raise(ctx: Context, node: ast.Raise) -> None:
+    if node.exc is None:
+        ctx.fail("AD219", "`raise` without an exception is not supported", "name the exception")
+    kind, message, details = _exception(ctx, node.exc)
+    ctx.place(node)
+    if len(ctx.builder.blocks) == 1:
+        raise AdgenError(
+            "AD501", f"the function raises {kind}: {message}" if message else f"the function raises {kind}", ctx.span
+        )
+    ctx.builder.check(ctx.builder.const(False), kind, message, details)
+    ctx.frame.names[RETURNED] = True
+
+
+def _exception(ctx: Context, node: ast.expr) -> tuple[str, str, list[Value]]:
+    """The class name, the message and its integer details."""
+    if isinstance(node, ast.Call):
+        kind = evaluate.expression(ctx, node.func)
+        if isinstance(kind, type) and issubclass(kind, BaseException):
+            message, details = _message(ctx, node.args[0]) if node.args else ("", [])
+            return kind.__name__, message, details
+    value = evaluate.expression(ctx, node)
+    if isinstance(value, type) and issubclass(value, BaseException):
+        return value.__name__, "", []
+    if isinstance(value, BaseException):
+        return type(value).__name__, str(value), []
+    ctx.fail("AD219", f"{describe(value)} is not an exception")
+
+
+def _message(ctx: Context, node: ast.expr) -> tuple[str, list[Value]]:
+    """The text of a message; run-time ints in an f-string become details, other run-time values are left out."""
+    details: list[Value] = []
+    if isinstance(node, ast.JoinedStr):
+        parts = []
+        for part in node.values:
+            inner = part.value if isinstance(part, ast.FormattedValue) and part.format_spec is None else part
+            value = evaluate.expression(ctx, inner)
+            if isinstance(value, Number) and value.element == I64 and len(details) < 2:
+                parts.append(f"{{{len(details)}}}")
+                details.append(value.value)
+            else:
+                parts.append(_text(value))
+        return "".join(parts), details
+    return _text(evaluate.expression(ctx, node)), details
+
+
+def _text(value: Any) -> str:
+    if not is_static(value):
+        return "..."
+    return str(value).replace("{...}", "...")
+
+
+def _assert(ctx: Context, node: ast.Assert) -> None:
+    truth = logic.condition(ctx, node.test)
+    ctx.place(node)
+    if truth is True:
+        return
+    message, details = ("", list[Value]()) if node.msg is None else _message(ctx, node.msg)
+    ctx.place(node)
+    if truth is False:
+        if len(ctx.builder.blocks) == 1:
+            raise AdgenError(
+                "AD501", f"the function raises AssertionError: {message or ast.unparse(node.test)}", ctx.span
+            )
+        ctx.builder.check(ctx.builder.const(False), "AssertionError", message, details)
+        ctx.frame.names[RETURNED] = True
+        return
+    ctx.builder.check(truth, "AssertionError", message, details)
+    ctx.ranges.assume(truth)
+
+
+def _for(ctx: Context, node: ast.For) -> None:
+    iteration.for_statement(ctx, node)
+
+
+def _while(ctx: Context, node: ast.While) -> None:
+    iteration.while_statement(ctx, node)
+
+
+HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Expr: _expression,
+    ast.Delete: _delete,
+    ast.Return: _return,
+    ast.Break: _break,
+    ast.Continue: _continue,
+    ast.Pass: _pass,
+    ast.FunctionDef: _define,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.With: _with,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+    ast.For: _for,
+    ast.While: _while,
+}

@@ -1,0 +1,214 @@
+"""The domain of the partial evaluator: what a Python expression evaluates to while a function is lowered.
+
+A *static* value is a Python object known now: numbers, strings, None, types, functions, modules, NumPy arrays of
+module level.  A *dynamic* value is a number known at run time only: `Number` here, `Array` in `frontend.arrays`; both
+derive from `Dynamic`.  Tuples, lists, dicts and instances of classes are ordinary Python containers whose items are
+values of this domain.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adgen.ir.nodes import Value
+from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Frame
+
+
+class Dynamic:
+    """Base of the values that stand for numbers known at run time only."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Number(Dynamic):
+    """A dynamic scalar.  `weak` marks a Python scalar, whose type yields to NumPy's (NEP 50)."""
+
+    value: Value
+    weak: bool = True
+
+    @property
+    def element(self) -> Scalar:
+        """The scalar type."""
+        assert isinstance(self.value.type, Scalar)
+        return self.value.type
+
+    def __bool__(self) -> bool:
+        raise AssertionError("a dynamic number has no static truth")
+
+
+class Unbound:
+    """The value of a local name before it is bound."""
+
+    def __repr__(self) -> str:
+        return "<unbound>"
+
+
+UNBOUND = Unbound()
+
+
+@dataclass(frozen=True, eq=False)
+class Maybe:
+    """A name that is bound on some paths only: `value` is right where `bound` is true."""
+
+    value: Any
+    bound: Number
+
+
+@dataclass(frozen=True, eq=False)
+class Poison:
+    """A value that differs between paths in a way that cannot be joined: using it is the error described here."""
+
+    code: str
+    message: str
+    help: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """A function made inside a lowered function: `def` or `lambda`, with the frame it reads its outer names from."""
+
+    name: str
+    node: ast.FunctionDef | ast.Lambda
+    frame: Frame
+    defaults: tuple[Any, ...] = ()
+    keyword_defaults: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """A method read from a value of the domain: calling it puts `owner` first."""
+
+    owner: Any
+    function: Any
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """Something that is iterated by an IR loop: `range`, an array, `zip` of those ...
+
+    The loop runs over `range(start, stop, step)`, whose bounds are ints or dynamic numbers; `item(index)` gives the
+    item for an index, which is an int when the loop is unrolled and a dynamic number otherwise.
+    """
+
+    start: Any
+    stop: Any
+    step: int
+    item: Callable[[Any], Any]
+    what: str = "range"
+
+    @property
+    def trip(self) -> int | None:
+        """The number of iterations when it is known now."""
+        if isinstance(self.start, int) and isinstance(self.stop, int):
+            return len(range(self.start, self.stop, self.step))
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """A generator expression that has not run yet."""
+
+    node: Any
+    frame: Frame
+
+
+@dataclass(eq=False)
+class Sequence:
+    """A list whose length is known at run time only: what a comprehension over an array gives."""
+
+    array: Any
+
+
+PYTHON_TYPES: dict[tuple[Scalar, bool], type] = {
+    (BOOL, True): bool,
+    (I64, True): int,
+    (F64, True): float,
+    (F32, True): float,
+    (BOOL, False): np.bool_,
+    (I64, False): np.int64,
+    (F64, False): np.float64,
+    (F32, False): np.float32,
+}
+
+NUMERIC_TYPES = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+def python_type(value: Any) -> type:
+    """The type that `type(value)` has when the program runs."""
+    if isinstance(value, Number):
+        return PYTHON_TYPES[value.element, value.weak]
+    if isinstance(value, Dynamic):
+        return np.ndarray
+    if isinstance(value, Sequence):
+        return list
+    if isinstance(value, Loop):
+        return range if value.what == "range" else zip
+    return type(value)
+
+
+def is_number(value: Any) -> bool:
+    """True for a scalar, static or dynamic."""
+    return isinstance(value, (Number, *NUMERIC_TYPES))
+
+
+def is_static(value: Any, depth: int = 0) -> bool:
+    """True when no part of the value is dynamic, so that Python itself can compute with it."""
+    if isinstance(value, Dynamic | Maybe | Poison | Closure | Method | Loop | Sequence | Generator | Unbound):
+        return False
+    if depth > 8:
+        return True
+    if isinstance(value, tuple | list | set | frozenset):
+        return all(is_static(item, depth + 1) for item in value)
+    if isinstance(value, dict):
+        return all(is_static(item, depth + 1) for item in value.values())
+    if isinstance(value, slice):
+        return all(is_static(item) for item in (value.start, value.stop, value.step))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return all(is_static(item, depth + 1) for item in instance_fields(value).values())
+    return True
+
+
+def instance_fields(value: Any) -> dict[str, Any]:
+    """The attributes held by an instance of a user's class."""
+    if hasattr(value, "__dict__"):
+        return dict(vars(value))
+    return {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if hasattr(value, f.name)}
+
+
+def describe(value: Any) -> str:
+    """A few words for a message: what kind of value this is."""
+    if isinstance(value, Number):
+        return {"f64": "a float", "f32": "a float32", "i64": "an int", "bool": "a bool"}[value.element.name]
+    if isinstance(value, Dynamic):
+        rank = getattr(value, "rank", None)
+        return "an array" if rank is None else f"an array of rank {rank}"
+    if value is None:
+        return "None"
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)}"
+    if isinstance(value, list | Sequence):
+        return "a list"
+    if isinstance(value, dict):
+        return "a dict"
+    if isinstance(value, str):
+        return f"the string {value!r}"
+    if isinstance(value, NUMERIC_TYPES):
+        return f"{'an' if type(value).__name__[0] in 'aeiou' else 'a'} {type(value).__name__}"
+    if isinstance(value, Closure):
+        return f"the function `{value.name}`"
+    if isinstance(value, Maybe):
+        return describe(value.value)
+    if callable(value):
+        return f"`{getattr(value, '__name__', value)}`"
+    return f"a `{type(value).__name__}`"

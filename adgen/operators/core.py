@@ -1,0 +1,176 @@
+"""An operator applied to a function: `grad(f)` and its like.
+
+Comes in: a function and `wrt`.  Goes out: a function with the same parameters.  Guaranteed: each combination of
+argument types is compiled once, whatever the shapes; later calls with the same types go straight to compiled code.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from adgen.diagnostics import AdgenError
+from adgen.frontend.specs import Lowered, Spec
+from adgen.operators.specialise import specialise
+from adgen.operators.targets import Target
+from adgen.runtime.calls import Entry, direct_call
+from adgen.runtime.faults import NotScalar
+from adgen.runtime.pullback import leaves_of
+from adgen.runtime.signatures import bind, describe_arguments, signature_of, specs_key
+from adgen.runtime.wrt import Wrt, check_form, resolve
+
+NESTING = ("value", "grad", "value_and_grad")  # what is a function of the same arguments and of nothing else
+Fast = dict[tuple[type, ...], Callable[..., Any]]
+
+
+class Missing:
+    """The type of the mark for an argument that was not given."""
+
+
+MISSING = Missing()
+SHORT_WAY = """
+def wrapper({parameters}*_rest, **_extra):
+    direct = _known(({types}))
+    if direct is not None and not _rest and not _extra:
+        return direct({names})
+    return _slow(({names}), _rest, _extra)
+"""
+
+
+class Operator:
+    """A product of a function, compiled for the types of the arguments it is called with."""
+
+    def __init__(self, function: Callable[..., Any], product: str, wrt: Any = None) -> None:
+        check_form(wrt)
+        self.target = Target(function)
+        self.product = product
+        self.wrt = wrt
+        self.signature = signature_of(self.target.function)
+        self.name: str = getattr(function, "__name__", type(function).__name__)
+        self.entries: dict[Any, Entry] = {}
+        self.fast: Fast = {}
+        self.lock = threading.RLock()
+        self.short: Callable[..., Any] | None = None
+
+    def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call by parameter name."""
+        return bind(self.signature, self.name, (*self.target.first, *args), kwargs)
+
+    def specs(self, arguments: Mapping[str, Any]) -> dict[str, Spec]:
+        """The types of arguments."""
+        return describe_arguments(arguments)
+
+    def resolved(self, specs: Mapping[str, Spec]) -> Wrt:
+        """What `wrt` means for arguments of these types; a method's own object is not counted."""
+        own = dict(list(specs.items())[len(self.target.first) :])
+        return resolve(self.wrt, own, self.name)
+
+    def entry(self, specs: Mapping[str, Spec], product: str | None = None) -> Entry:
+        """The compiled code for arguments of these types, compiled now if need be."""
+        product = product or self.product
+        key = (product, specs_key(specs))
+        found = self.entries.get(key)
+        if found is None:
+            with self.lock:
+                found = self.entries.get(key)
+                if found is None:
+                    wrt = None if product in ("value", "pure") else self.resolved(specs)
+                    found = self.entries[key] = specialise(self.target.function, specs, product, wrt)
+        return found
+
+    def entry_for(self, arguments: Mapping[str, Any], specs: Mapping[str, Spec], product: str | None = None) -> Entry:
+        """As `entry`; a result that should be a number and is an array is reported with its shape."""
+        try:
+            return self.entry(specs, product)
+        except NotScalar as error:
+            pure = self.entry(specs, "pure")
+            shape = np.shape(pure.raw(*leaves_of(pure, arguments))) if error.is_array else None
+            raise (error if shape is None else error.with_shape(shape)) from None
+
+    def call(self, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """One call, whatever its arguments; `given` is how the short way sees them."""
+        arguments = self.arguments(args, kwargs)
+        specs = self.specs(arguments)
+        entry = self.entry_for(arguments, specs)
+        key = tuple(map(type, given))
+        if self.short is not None and key not in self.fast and len(given) == len(arguments):
+            present = [value is not MISSING for value in given]
+            direct = direct_call(entry, specs, arguments, present, self.short)
+            if direct is not None:
+                self.fast[key] = direct
+        return entry(arguments)
+
+    def lower(self, specs: Mapping[str, Spec]) -> Lowered:
+        """The product as a function to differentiate further."""
+        wrt = None if self.product in ("value", "pure") else self.resolved(specs)
+        from adgen.driver import lower_product
+
+        if self.product not in NESTING:
+            raise AdgenError(
+                "AD145",
+                f"`{self.name}` has an operator on it that takes a direction or gives a matrix, so it cannot be "
+                "differentiated further",
+                help="higher derivatives come from grad: adgen.grad(adgen.grad(f)), adgen.jacobian(adgen.grad(f))",
+            )
+
+        return lower_product(self.target.function, specs, self.product, wrt)
+
+
+def function_of(operator: Operator) -> Callable[..., Any]:
+    """The operator as a plain function: that is what is quickest to call, and works as a method too."""
+    return dressed(short_way(operator) or long_way(operator), operator)
+
+
+def long_way(operator: Operator) -> Callable[..., Any]:
+    """A function for any parameters."""
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return operator.call((), args, kwargs)
+        except AdgenError as error:
+            raise error.with_traceback(None) from None
+
+    return wrapper
+
+
+def short_way(operator: Operator) -> Callable[..., Any] | None:
+    """A function with the parameters of the operator's function, which Python binds, so that nothing is packed.
+
+    None when a parameter is of another kind than the ordinary.
+    """
+    parameters = operator.signature.parameters
+    if operator.target.first or any(p.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD for p in parameters.values()):
+        return None
+    names = tuple(parameters)
+
+    def slow(given: tuple[Any, ...], rest: tuple[Any, ...], extra: dict[str, Any]) -> Any:
+        count = next((k for k, value in enumerate(given) if value is MISSING), len(given))
+        named = {name: value for name, value in zip(names[count:], given[count:]) if value is not MISSING}
+        try:
+            return operator.call(given, (*given[:count], *rest), {**named, **extra})
+        except AdgenError as error:
+            raise error.with_traceback(None) from None
+
+    operator.short = lambda *given: slow(given, (), {})
+    source = SHORT_WAY.format(
+        parameters="".join(f"{name}=_missing, " for name in names),
+        types="".join(f"_type({name}), " for name in names),
+        names="".join(f"{name}, " for name in names),
+    )
+    namespace = {"_missing": MISSING, "_type": type, "_known": operator.fast.get, "_slow": slow}
+    exec(compile(source, "<adgen operator>", "exec"), namespace)
+    function: Callable[..., Any] = namespace["wrapper"]  # type: ignore[assignment]
+    return function
+
+
+def dressed(wrapper: Callable[..., Any], operator: Operator) -> Callable[..., Any]:
+    """The wrapper with the name, text and parameters of the function, and the operator behind it."""
+    original = operator.target.original
+    functools.update_wrapper(wrapper, original)
+    wrapper.__adgen__ = operator  # type: ignore[attr-defined]
+    return wrapper

@@ -1,0 +1,65 @@
+"""The operators that are one call of compiled code: value, gradient, and products with a direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from adgen.diagnostics import AdgenError
+from adgen.operators.core import Operator, dressed, function_of
+from adgen.runtime.directions import tangents
+from adgen.runtime.pullback import Pullback, leaves_of
+
+Function = Callable[..., Any]
+MISSING = object()
+
+
+def plain_operator(function: Function, product: str, wrt: Any = None) -> Function:
+    """`jit`, `grad` or `value_and_grad` of a function."""
+    return function_of(Operator(function, product, wrt))
+
+
+def tangent_operator(function: Function, product: str, wrt: Any = None) -> Function:
+    """`jvp` or `hvp` of a function: it takes `tangent` besides the function's own arguments."""
+    operator = Operator(function, product, wrt)
+
+    def wrapper(*args: Any, tangent: Any = MISSING, **kwargs: Any) -> Any:
+        try:
+            if tangent is MISSING:
+                raise AdgenError(
+                    "AD153", f"{product} of `{operator.name}` needs a tangent", help="call it as f(x, tangent=v)"
+                )
+            return along(operator, operator.arguments(args, kwargs), tangent)
+        except AdgenError as error:
+            raise error.with_traceback(None) from None
+
+    return dressed(wrapper, operator)
+
+
+def along(operator: Operator, arguments: Mapping[str, Any], tangent: Any) -> Any:
+    """One product with a tangent."""
+    entry = operator.entry_for(arguments, operator.specs(arguments))
+    primals = leaves_of(entry, arguments)
+    return entry.raw(*primals, *tangents(entry.program, tangent, primals))
+
+
+def vjp_operator(function: Function, wrt: Any = None) -> Function:
+    """`vjp` of a function: the value and its pullback."""
+    operator = Operator(function, "vjp", wrt)
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            pullback = pulled(operator, operator.arguments(args, kwargs))
+        except AdgenError as error:
+            raise error.with_traceback(None) from None
+        return pullback.value, pullback
+
+    return dressed(wrapper, operator)
+
+
+def pulled(operator: Operator, arguments: Mapping[str, Any]) -> Pullback:
+    """The pullback at some arguments."""
+    specs = operator.specs(arguments)
+    primal, entry = operator.entry(specs, "pure"), operator.entry(specs, "vjp")
+    primals = leaves_of(primal, arguments)
+    return Pullback(primal, entry, primal.raw(*primals), primals)

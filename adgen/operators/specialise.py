@@ -1,0 +1,87 @@
+"""Compiled code for a function and types of arguments, made once and found again.
+
+Comes in: a function, the types of its arguments, a product.  Goes out: an `Entry`.  Looked for in this process, then in
+the store on disk, then compiled.  Guaranteed: what is found was compiled from the same text and from the same values of
+everything that the function reads; nothing of the compiler is imported unless something has to be compiled.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from adgen.diagnostics import AdgenError
+from adgen.frontend.specs import Spec, StaticSpec
+from adgen.operators import store
+from adgen.runtime.calls import Entry
+from adgen.runtime.signatures import specs_key
+from adgen.runtime.wrt import Wrt
+from adgen.toolchain import load
+
+Function = Callable[..., Any]
+
+_known: WeakKeyDictionary[Function, dict[Any, Entry]] = WeakKeyDictionary()
+_lock = threading.Lock()
+_compiling = threading.RLock()  # one thread compiles at a time; calls of compiled code need no lock
+
+
+def specialise(function: Function, specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Entry:
+    """The entry for a product of a function.
+
+    Functions are held weakly: what was compiled goes with them.
+    """
+    root = innermost(function)
+    with _lock:
+        entries = _known.setdefault(function, {})
+    key = (product, wrt, specs_key(specs))
+    found = entries.get(key)
+    if found is None or not found.program.current(root):
+        with _compiling:
+            found = entries[key] = make(function, specs, product, wrt)
+    return found
+
+
+def innermost(function: Function) -> Function:
+    """The Python function under any operators."""
+    while (operator := getattr(function, "__adgen__", None)) is not None:
+        function = operator.target.function
+    return function
+
+
+def make(function: Function, specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Entry:
+    """The entry from the store, or compiled now."""
+    root = innermost(function)
+    folder = store.place(root, chain(function, product, wrt), specs)
+    stored = store.find(folder, root) if folder else None
+    if stored is None:
+        from adgen.driver import compile_product
+
+        try:
+            build = compile_product(function, specs, product, wrt)
+        except AdgenError as error:
+            raise explained(error, specs) from None
+        stored = build.library, build.programs[0]
+        if folder:
+            store.keep(folder, root, *stored)
+    library, program = stored
+    return Entry(program, load(library), getattr(root, "__globals__", {}))
+
+
+def explained(error: AdgenError, specs: Mapping[str, Spec]) -> AdgenError:
+    """The error, which also says which arguments were texts: that is often what is wrong."""
+    texts = [name for name, spec in specs.items() if isinstance(spec, StaticSpec) and isinstance(spec.value, str)]
+    if not texts:
+        return error
+    note = ", ".join(f"argument `{name}` is the str {specs[name]}" for name in texts)
+    return type(error)(error.code, error.message, error.span, f"{error.help}; {note}" if error.help else note)
+
+
+def chain(function: Function, product: str, wrt: Wrt | None) -> str:
+    """The operators on a function, outermost first, as text."""
+    operators = [f"{product} {wrt}"]
+    while (operator := getattr(function, "__adgen__", None)) is not None:
+        operators.append(f"{operator.product} {operator.wrt!r}")
+        function = operator.target.function
+    return "; ".join(operators)

@@ -1,0 +1,57 @@
+"""Recognising nests of loops that copy a whole buffer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from adgen.ir import core
+from adgen.ir.nodes import Operation, Value
+from adgen.passes.indices import Definitions, Indices
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A nest that copies all elements of `target` from the same places of `source`; `extents` are the target's."""
+
+    nest: Operation
+    source: Value
+    target: Value
+    extents: tuple[Value, ...]
+
+
+def copy_nest(nest: Operation, definitions: Definitions) -> Copy | None:
+    """The copy that an operation makes and nothing else, if it does."""
+    indices: list[Value] = []
+    extents: list[Value] = []
+    current = nest
+    while current.row is core.FOR:
+        if len(current.operands) != 2 or current.attributes["exit"] or current.attributes["step"] != 1:
+            return None
+        if definitions.known(current.operands[0]) != 0:
+            return None
+        (region,) = current.regions
+        indices.append(region.arguments[0])
+        extents.append(current.operands[1])
+        if len(region.operations) == 2:
+            load, store = region.operations
+            if load.row is not core.LOAD or store.row is not core.STORE or store.operands[1] is not load.result:
+                return None
+            if load.operands[1:] != tuple(indices) or store.operands[2:] != tuple(indices):
+                return None
+            return Copy(nest, load.operands[0], store.operands[0], tuple(extents))
+        if len(region.operations) != 1:
+            return None
+        (current,) = region.operations
+    return None
+
+
+def same_extents(definitions: Definitions, first: tuple[Value, ...], second: tuple[Value, ...]) -> bool:
+    """True when two shapes are surely equal."""
+    indices = Indices(definitions)
+    return len(first) == len(second) and all(indices.split(a) == indices.split(b) for a, b in zip(first, second))
+
+
+def fills(copy: Copy, definitions: Definitions) -> bool:
+    """True when the target is a local buffer and the copy covers all of it."""
+    alloc = definitions.definitions.get(copy.target)
+    return alloc is not None and alloc.row is core.ALLOC and same_extents(definitions, alloc.operands, copy.extents)

@@ -1,0 +1,69 @@
+"""The standard lists of passes.
+
+`simplify` cleans a primal before it is differentiated: what is dead, constant or private then costs its derivative
+nothing.  `optimise` prepares any function for emission.  Both take and give a function and keep its meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from adgen.ir.nodes import Function
+from adgen.passes.copies import copies
+from adgen.passes.dead_code import dead_code, keep_results
+from adgen.passes.fold import fold
+from adgen.passes.forward_stores import forward_stores
+from adgen.passes.hoist import hoist
+from adgen.passes.hoist_checks import hoist_checks
+from adgen.passes.induction import induction
+from adgen.passes.sink_buffers import sink_buffers
+from adgen.passes.write_back import write_back
+
+Pass = Callable[[Function], Function]
+
+PRIMAL: tuple[Pass, ...] = (
+    fold,
+    induction,
+    forward_stores,
+    dead_code,
+    hoist,
+    hoist_checks,
+    hoist,
+    copies,
+    sink_buffers,
+    write_back,
+    fold,
+    dead_code,
+)
+EMITTED: tuple[Pass, ...] = (
+    fold,
+    forward_stores,
+    dead_code,
+    hoist,
+    hoist_checks,
+    hoist,
+    copies,
+    sink_buffers,
+    fold,
+    dead_code,
+)
+
+
+def simplify(function: Function) -> Function:
+    """A primal made ready for differentiation."""
+    return apply(function, PRIMAL)
+
+
+def optimise(function: Function) -> Function:
+    """Any function made ready for emission."""
+    return apply(function, EMITTED)
+
+
+def apply(function: Function, passes: Sequence[Pass]) -> Function:
+    """Run passes one after the other."""
+    for step in passes:
+        function = step(function)
+    return function
+
+
+__all__ = ["EMITTED", "PRIMAL", "apply", "keep_results", "optimise", "simplify"]

@@ -1,0 +1,181 @@
+"""Calling compiled code with Python arguments.
+
+Comes in: a `Program`, the loaded library that holds it, and arguments.  Goes out: results as the function gives them.
+Guaranteed: calls may run at the same time from many threads; an array argument that fits is passed without a copy; a
+failed check is the exception that Python would raise, with the Python line; results of a failed call do not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adgen.diagnostics import AdgenError
+from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec
+from adgen.ir.types import BOOL, Buffer
+from adgen.runtime.callcode import call_source, output_constants, scalar_results
+from adgen.runtime.convert import (
+    DTYPES,
+    canonical,
+    check_written,
+    leaf_value,
+    overlapping,
+    path_text,
+    refuse_overlap,
+)
+from adgen.runtime.failures import OUT_OF_MEMORY, failure, out_of_memory
+from adgen.runtime.programs import Program
+from adgen.runtime.workspace import KEPT_BYTES, Workspace
+
+C_TYPES = {"f64": "double", "f32": "float", "i64": "int64_t", "bool": "_Bool"}
+
+
+class Entry:
+    """One compiled entry point, ready to be called; `raw` takes the leaves of the arguments in canonical form."""
+
+    def __init__(self, program: Program, library: Any, namespace: Mapping[str, Any] | None = None) -> None:
+        self.program = program
+        self.library = library
+        self.user_names = namespace or {}
+        # A call pops a slot and appends it when it is done.  Both are atomic, so no two calls ever share one.
+        self.slots: list[tuple[Any, ...]] = []
+        self.names = self._bindings()
+        leaves = [f"a{position}" for position in range(len(program.parameters))]
+        self.raw: Callable[..., Any] = self.define(call_source(program, "raw", leaves), "raw")
+
+    def __call__(self, arguments: Mapping[str, Any]) -> Any:
+        """Call with arguments by parameter name, of the types that the program was made for."""
+        program = self.program
+        given = [leaf_value(arguments, leaf.path) for leaf in program.leaves]
+        self.check_guarded(given)
+        values = [canonical(value, leaf.spec) for value, leaf in zip(given, program.leaves, strict=True)]
+        results = self.raw(*values)
+        for position in program.written:
+            if values[position] is not given[position]:
+                given[position][...] = values[position]
+        return results
+
+    def check_guarded(self, given: Sequence[Any]) -> None:
+        """Refuse arrays that the Python function writes and that cannot be written, or overlap with another."""
+        program = self.program
+        if not program.guarded:
+            return
+        arrays = [
+            (path_text(leaf.path), value)
+            for leaf, value in zip(program.leaves, given)
+            if isinstance(leaf.spec, ArraySpec)
+        ]
+        positions = [p for p, leaf in enumerate(program.leaves) if isinstance(leaf.spec, ArraySpec)]
+        for position in program.written:
+            leaf = program.leaves[position]
+            assert isinstance(leaf.spec, ArraySpec)
+            check_written(given[position], leaf.spec, path_text(leaf.path), program.function_name)
+        refuse_overlap(arrays, [positions.index(p) for p in program.guarded], program.function_name)
+
+    def define(self, source: str, name: str, **names: Any) -> Callable[..., Any]:
+        """The function that a text from `callcode` defines."""
+        namespace = {**self.names, **names}
+        exec(compile(source, f"<adgen call of {self.program.name}>", "exec"), namespace)
+        function: Callable[..., Any] = namespace[name]
+        return function
+
+    def _bindings(self) -> dict[str, Any]:
+        ffi, lib, name = self.library.ffi, self.library.lib, self.program.name
+        types = {f"{element}s": ffi.typeof(f"{c}[]") for element, c in C_TYPES.items()}
+        return {
+            **types,
+            **{str(element): dtype for element, dtype in DTYPES.items() if element != BOOL},
+            "bool_": DTYPES[BOOL],
+            **output_constants(self.program.output),
+            "entry": getattr(lib, name),
+            "measure": getattr(lib, f"{name}_sizes"),
+            "from_buffer": ffi.from_buffer,
+            "NULL": ffi.NULL,
+            "KEPT_BYTES": KEPT_BYTES,
+            "empty": np.empty,
+            "new_tuple": tuple.__new__,
+            "overlapping": overlapping,
+            "take": self.slots.pop,
+            "give": self.slots.append,
+            "new_slot": self._slot,
+            "failed": self._failed,
+        }
+
+    def _slot(self) -> tuple[Any, ...]:
+        """Memory for one call at a time, laid out as `callcode.slot_names` says."""
+        ffi, program = self.library.ffi, self.program
+        extents = sum(kind.rank for kind in program.results if isinstance(kind, Buffer))
+        parts = [ffi.new("int64_t[2]"), ffi.new("int64_t[]", 1 + extents), Workspace(ffi)]
+        for element, positions in scalar_results(program).items():
+            numbers = ffi.new(f"{C_TYPES[element]}[]", len(positions))
+            parts += [numbers, *(numbers + k for k in range(len(positions)))]
+        return tuple(parts)
+
+    def _failed(self, status: int, slot: tuple[Any, ...]) -> AdgenError:
+        details = list(slot[0])
+        self.slots.append(slot)
+        if status == OUT_OF_MEMORY:
+            return out_of_memory(self.program.function_name)
+        site = self.program.sites[status - 1]
+        return failure(site.exception, site.message, site.span, details, self.user_names)
+
+
+def direct_call(
+    entry: Entry,
+    specs: Mapping[str, Spec],
+    arguments: Mapping[str, Any],
+    given: Sequence[bool],
+    otherwise: Callable[..., Any],
+) -> Callable[..., Any] | None:
+    """A function for calls with arguments of exactly the types of `arguments`.
+
+    Parameters that are not `given` keep the value of `arguments`, whatever is passed for them.  What types do not tell
+    (dtype, rank, layout, the value of an option) is checked; anything unexpected goes to `otherwise`, which takes the
+    same arguments.  None when these arguments need more than a check.
+    """
+    if any(isinstance(spec, StructSpec) for spec in specs.values()):
+        return None
+    names: list[str] = []
+    casts: list[str] = []
+    options: list[str] = []
+    bound: dict[str, Any] = {"otherwise": otherwise}
+    leaf = 0
+    for position, ((name, spec), present) in enumerate(zip(specs.items(), given, strict=True)):
+        value = arguments[name]
+        if isinstance(spec, StaticSpec):
+            names.append(f"s{position}")
+            bound[f"option{position}"] = value
+            if present and value is not None:
+                options.append(f"s{position} {'!=' if type(value) is str else 'is not'} option{position}")
+            continue
+        assert isinstance(spec, ScalarSpec | ArraySpec)
+        if isinstance(spec, ScalarSpec) and isinstance(value, np.ndarray):
+            return None
+        names.append(f"a{leaf}" if present else f"s{position}")
+        if not present:
+            bound[f"a{leaf}"] = canonical(value, spec)
+        elif isinstance(value, np.bool_):
+            casts.append(f"a{leaf} = bool(a{leaf})")
+        leaf += 1
+    slow = f"otherwise({', '.join(names)})"
+    tests = [*options, *_array_tests(entry.program, names)]
+    checks = [f"if {' or '.join(tests)}:", f"    return {slow}"] if tests else []
+    return entry.define(call_source(entry.program, "direct", names, [*checks, *casts], slow), "direct", **bound)
+
+
+def _array_tests(program: Program, names: Sequence[str]) -> list[str]:
+    """What must not be true of array arguments."""
+    arrays = [position for position, kind in enumerate(program.parameters) if isinstance(kind, Buffer)]
+    tests = []
+    for position in arrays:
+        kind, name = program.parameters[position], f"a{position}"
+        assert isinstance(kind, Buffer)
+        dtype = "bool_" if kind.element == BOOL else str(kind.element)
+        if name in names:
+            tests.append(f"{name}.dtype is not {dtype} or {name}.ndim != {kind.rank} or not {name}.flags.carray")
+    if program.guarded and len(arrays) > 1:
+        written, every = ("".join(f"a{p}, " for p in positions) for positions in (program.guarded, arrays))
+        tests.append(f"overlapping(({written}), ({every}))")
+    return tests

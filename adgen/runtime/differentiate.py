@@ -1,0 +1,267 @@
+"""From a lowered function to the lowered function of a product: gradient, tangent, cotangent ...
+
+Comes in: a `Lowered` primal, the product's name, which parameters.  Goes out: another `Lowered`, so products nest.
+Guaranteed: a function whose result has no such derivative is an `AdgenError` that says what to use instead; derived
+functions never store into their parameters.
+
+| product | parameters besides the primal's | results |
+|---|---|---|
+| `value` | | the function's own, arguments written in place |
+| `pure` | | the function's own, arguments left alone |
+| `grad` | | a gradient for each parameter |
+| `value_and_grad` | | the value, the gradients |
+| `jvp` | a tangent for each parameter | the value, its tangent |
+| `vjp` | a cotangent for each floating-point result | the gradients of the weighted sum |
+| `hvp` | a tangent for each parameter | the tangents of the gradients |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from adgen.diagnostics import AdgenError
+from adgen.frontend.specs import (
+    ArraySpec,
+    Leaf,
+    Lowered,
+    OutputConstant,
+    OutputLeaf,
+    OutputStruct,
+    OutputTree,
+    ScalarSpec,
+    Spec,
+    StructSpec,
+    output_leaves,
+)
+from adgen.ir.nodes import Function
+from adgen.ir.types import Buffer, Scalar, Type
+from adgen.passes.adjoint import adjoint
+from adgen.passes.forward import forward
+from adgen.passes.localise import localise, written_parameters
+from adgen.passes.pipeline import simplify
+from adgen.runtime.faults import NotScalar
+from adgen.runtime.programs import COTANGENT, TANGENT
+from adgen.runtime.trees import container, mapped, named_tuple, spec_tree
+from adgen.runtime.wrt import Wrt
+
+PRODUCTS = ("value", "pure", "grad", "value_and_grad", "jvp", "vjp", "hvp")
+
+
+def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
+    """The product of a function; `wrt` is None for `value` and `pure`.
+
+    Raises AdgenError when the function's result has no such derivative.
+    """
+    function = simplify(primal.function)
+    if product == "value":
+        return _renamed(replace(primal, function=function), "")
+    pure = purified(replace(primal, function=function))
+    if product == "pure":
+        return _renamed(_trimmed(pure), "_pure")
+    assert wrt is not None
+    build = {"grad": _grad, "value_and_grad": _value_and_grad, "jvp": _jvp, "vjp": _vjp, "hvp": _hvp}[product]
+    return _renamed(build(pure, wrt), f"_{product}")
+
+
+def purified(primal: Lowered) -> Lowered:
+    """The function on copies of what it writes; when it returns nothing, what it wrote is its result."""
+    function = localise(primal.function)
+    first = len(primal.function.results)
+    written = written_parameters(primal.function)
+    if not written or not _is_none(primal.output):
+        return replace(primal, function=function)
+    trees = []
+    for position, parameter in enumerate(written):
+        spec = primal.leaves[parameter].spec
+        assert isinstance(spec, ArraySpec)
+        trees.append(OutputLeaf(first + position, spec.element, spec.rank))
+    names = tuple(primal.leaves[parameter].name for parameter in written)
+    output = trees[0] if len(trees) == 1 else container(named_tuple(names), trees)
+    return replace(primal, function=function, output=output)
+
+
+def _is_none(tree: OutputTree) -> bool:
+    return isinstance(tree, OutputConstant) and tree.value is None
+
+
+# -- the products ------------------------------------------------------------------------------------------------
+
+
+def _grad(primal: Lowered, wrt: Wrt) -> Lowered:
+    function, first = _one_seeded(primal, wrt)
+    output, positions = gradient_tree(primal.leaves, primal.specs, wrt, 0), differentiated(primal.leaves, wrt)
+    return replace(primal, function=keep(function, range(first, first + len(positions))), output=output)
+
+
+def _value_and_grad(primal: Lowered, wrt: Wrt) -> Lowered:
+    function, first = _one_seeded(primal, wrt)
+    output = container(tuple, [primal.output, gradient_tree(primal.leaves, primal.specs, wrt, first)])
+    return _trimmed(replace(primal, function=function, output=output))
+
+
+def _jvp(primal: Lowered, wrt: Wrt) -> Lowered:
+    function = forward(primal.function, differentiated(primal.leaves, wrt))
+    first = len(primal.function.results)
+    dots = {position: first + k for k, position in enumerate(_float_results(primal.function))}
+    tangent = mapped(
+        _numbers_to_zero(primal.output),
+        lambda leaf: replace(leaf, index=dots[leaf.index]) if leaf.index in dots else OutputConstant(0.0),
+    )
+    output = container(tuple, [primal.output, tangent])
+    return _trimmed(replace(_with_tangents(primal, wrt), function=function, output=output))
+
+
+def _vjp(primal: Lowered, wrt: Wrt) -> Lowered:
+    function = adjoint(primal.function, differentiated(primal.leaves, wrt), "parameters")
+    first = len(primal.function.results)
+    count = len(differentiated(primal.leaves, wrt))
+    leaves = list(primal.leaves)
+    for position in _float_results(primal.function):
+        leaves.append(Leaf((COTANGENT, position), spec_of(primal.function.results[position].type)))
+    return replace(
+        primal,
+        function=keep(function, range(first, first + count)),
+        leaves=tuple(leaves),
+        output=gradient_tree(primal.leaves, primal.specs, wrt, 0),
+    )
+
+
+def _hvp(primal: Lowered, wrt: Wrt) -> Lowered:
+    gradient = _grad(primal, wrt)
+    gradient = replace(gradient, function=simplify(gradient.function))
+    count = len(gradient.function.results)
+    function = forward(gradient.function, differentiated(primal.leaves, wrt))
+    return replace(_with_tangents(gradient, wrt), function=keep(function, range(count, 2 * count)))
+
+
+def _one_seeded(primal: Lowered, wrt: Wrt) -> tuple[Function, int]:
+    """The adjoint of a function of one number, and where its gradients begin."""
+    function = scalar_result(primal)
+    return adjoint(function, differentiated(primal.leaves, wrt), "one"), len(function.results)
+
+
+def scalar_result(primal: Lowered) -> Function:
+    """The function, whose first result is its one floating-point number.
+
+    Raises AdgenError when it does not return one number.
+    """
+    output, name, span = primal.output, primal.function.name, primal.function.span
+    needs = "a gradient needs a scalar result"
+    if isinstance(output, OutputConstant) and isinstance(output.value, float | int):
+        return primal.function  # a constant: nothing reaches it, and every gradient is zero
+    if _is_none(output):
+        raise NotScalar("AD140", f"{needs}, and `{name}` has no `return` with a value: it gives None", span)
+    if not isinstance(output, OutputLeaf):
+        kind = output.kind if isinstance(output, OutputStruct) else type(output.value)
+        raise NotScalar("AD140", f"{needs}, and `{name}` returns a {kind.__name__}", span)
+    if output.rank is not None:
+        raise NotScalar("AD140", f"{needs}, and `{name}` returns an array of rank {output.rank}", span)
+    if not output.element.is_float:
+        raise AdgenError(
+            "AD141", f"`{name}` returns an integer or a bool, which has no derivative", span, "return a float"
+        )
+    return primal.function
+
+
+# -- parameters and results --------------------------------------------------------------------------------------
+
+
+def differentiated(leaves: Sequence[Leaf], wrt: Wrt) -> list[int]:
+    """The positions of the IR parameters that derivatives are taken for, in the order of `wrt`."""
+    return [
+        position
+        for name in wrt.names
+        for position, leaf in enumerate(leaves)
+        if leaf.path[0] == name and leaf.spec.element.is_float
+    ]
+
+
+def _float_results(function: Function) -> list[int]:
+    """The positions of the results that carry derivatives."""
+    return [k for k, value in enumerate(function.results) if spec_of(value.type).element.is_float]
+
+
+def spec_of(kind: Type) -> ScalarSpec | ArraySpec:
+    """The spec of a number or an array of this type."""
+    assert isinstance(kind, Scalar | Buffer)
+    return ArraySpec(kind.element, kind.rank) if isinstance(kind, Buffer) else ScalarSpec(kind)
+
+
+def gradient_tree(leaves: Sequence[Leaf], specs: Mapping[str, Spec], wrt: Wrt, first: int) -> OutputTree:
+    """The tree of the gradients, whose results are numbered from `first`."""
+    index = first
+    trees = []
+    for name in wrt.names:
+        own = iter([leaf.spec for leaf in leaves if leaf.path[0] == name])
+
+        def leaf(own: Iterator[ScalarSpec | ArraySpec] = own) -> OutputTree | None:
+            nonlocal index
+            spec = next(own)
+            if not spec.element.is_float:
+                return None
+            index += 1
+            if isinstance(spec, ArraySpec):
+                return OutputLeaf(index - 1, spec.element, spec.rank)
+            return OutputLeaf(index - 1, spec.element, weak=spec.weak)
+
+        tree = spec_tree(specs[name], leaf)
+        trees.append(OutputConstant(None) if tree is None else tree)
+    return packed(wrt, trees)
+
+
+def packed(wrt: Wrt, trees: Sequence[OutputTree]) -> OutputTree:
+    """One tree for each parameter, put together as `wrt` asks for."""
+    if wrt.packing == "bare":
+        return trees[0]
+    return container(tuple if wrt.packing == "tuple" else named_tuple(wrt.names), trees)
+
+
+def _with_tangents(primal: Lowered, wrt: Wrt) -> Lowered:
+    """The function's leaves and specs with those of the tangents behind them."""
+    leaves = [
+        Leaf((TANGENT, *leaf.path), leaf.spec)
+        for leaf in (primal.leaves[p] for p in differentiated(primal.leaves, wrt))
+    ]
+    specs: dict[str, Spec] = {name: primal.specs[name] for name in wrt.names}
+    tangent = StructSpec(dict, tuple(specs.items()))
+    return replace(primal, leaves=(*primal.leaves, *leaves), specs={**primal.specs, TANGENT: tangent})
+
+
+def _numbers_to_zero(tree: OutputTree) -> OutputTree:
+    """The tree with constant numbers, whose derivative is zero, replaced."""
+    if isinstance(tree, OutputConstant):
+        return OutputConstant(0.0) if isinstance(tree.value, int | float) else tree
+    if isinstance(tree, OutputLeaf):
+        return tree
+    return replace(tree, items=tuple((key, _numbers_to_zero(item)) for key, item in tree.items))
+
+
+def keep(function: Function, positions: Sequence[int]) -> Function:
+    """The function with some of its results."""
+    results = tuple(function.results[position] for position in positions)
+    names = tuple(function.result_names[position] for position in positions)
+    return replace(function, body=replace(function.body, results=results), result_names=names)
+
+
+def _trimmed(lowered: Lowered) -> Lowered:
+    """Without the results that the output does not mention."""
+    used = sorted({leaf.index for leaf in output_leaves(lowered.output)})
+    renumbered = {old: new for new, old in enumerate(used)}
+    output = mapped(lowered.output, lambda leaf: replace(leaf, index=renumbered[leaf.index]))
+    return replace(lowered, function=keep(lowered.function, used), output=output)
+
+
+def _renamed(lowered: Lowered, suffix: str) -> Lowered:
+    """With the product's name, and result names that are all different."""
+    function = lowered.function
+    names: list[str] = []
+    for name in function.result_names:
+        count, unique = 1, name
+        while unique in names:
+            unique, count = f"{name}_{count}", count + 1
+        names.append(unique)
+    base = function.name
+    for known in ("_jvp", "_vjp"):  # the passes name what they make after what it is made of
+        base = base.removesuffix(known) if suffix else base
+    return replace(lowered, function=replace(function, name=f"{base}{suffix}", result_names=tuple(names)))

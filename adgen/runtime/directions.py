@@ -1,0 +1,97 @@
+"""Tangents and cotangents as users give them, made into what compiled code takes.
+
+Comes in: a value with the structure of the parameters (tangents) or of the result (cotangents).  Goes out: one number
+or array for each leaf.  Guaranteed: a wrong structure, shape or dtype is an `AdgenError` that says which part, what it
+is and what it should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from adgen.diagnostics import AdgenError
+from adgen.frontend.specs import ArraySpec, OutputLeaf, OutputTree, ScalarSpec
+from adgen.ir.types import Scalar
+from adgen.runtime.convert import DTYPES, canonical
+from adgen.runtime.programs import COTANGENT, Program
+from adgen.runtime.trees import flatten
+
+REAL_KINDS = "fiub"
+
+
+def tangents(program: Program, given: Any, primals: Sequence[Any]) -> list[Any]:
+    """The tangents of the differentiated leaves, in order; `primals` are the leaves of the arguments.
+
+    Raises AdgenError when they do not fit.
+    """
+    assert program.directions is not None
+    parts = _parts(program.directions, given, "tangent")
+    return [
+        direction(part, program.leaves[position].spec, np.shape(primals[position]), name, "the argument")
+        for position, (_, part, name) in zip(program.differentiated, parts, strict=True)
+    ]
+
+
+def cotangents(pullback: Program, output: OutputTree, given: Any, value: Any, primals: Sequence[Any]) -> list[Any]:
+    """The cotangents that a `vjp` program takes, in order; `output` is the structure of the function's `value`.
+
+    With `given` None all are zero, as that of an array is which the function writes besides returning a value.
+    Raises AdgenError when they do not fit.
+    """
+    wanted = [(int(leaf.path[1]), leaf.spec) for leaf in pullback.leaves if leaf.path[0] == COTANGENT]
+    shapes = {leaf.index: np.shape(part) for leaf, part, _ in _parts(output, value, "value")}
+    parts = {} if given is None else {leaf.index: p for leaf, *p in _parts(output, given, "cotangent")}
+    found = []
+    for position, spec in wanted:
+        if position in parts:
+            part, name = parts[position]
+            found.append(direction(part, spec, shapes[position], name, "the result"))
+        elif isinstance(spec, ScalarSpec):
+            found.append(0.0)
+        else:
+            hidden = pullback.guarded[position - len(shapes)] if position not in shapes else None
+            shape = shapes[position] if hidden is None else np.shape(primals[hidden])
+            found.append(np.zeros(shape, DTYPES[spec.element]))
+    return found
+
+
+def _parts(tree: OutputTree, given: Any, name: str) -> list[tuple[OutputLeaf, Any, str]]:
+    try:
+        return list(flatten(tree, given, name))
+    except ValueError as error:
+        raise AdgenError("AD150", str(error), help=f"give the {name} the structure of what it belongs to") from None
+
+
+def direction(given: Any, spec: ScalarSpec | ArraySpec, shape: tuple[int, ...], name: str, owner: str) -> Any:
+    """One tangent or cotangent, with the dtype and the shape of its owner."""
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        array = np.asarray(given, dtype=object)
+    if array.dtype.kind not in REAL_KINDS:
+        raise AdgenError("AD151", f"{name} has dtype {array.dtype}, and must be real numbers", help="pass floats")
+    if array.shape != shape:
+        raise AdgenError(
+            "AD152",
+            f"{name} has shape {array.shape}, but {owner} has shape {shape}",
+            help=f"pass an array of shape {shape}" if shape else "pass a number",
+        )
+    return canonical(array, spec)
+
+
+def units(shape: tuple[int, ...], element: Scalar) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Every index of a shape, with the direction that is one there and zero elsewhere.
+
+    The same memory is used for all of them.
+    """
+    if not shape:
+        yield (), 1.0
+        return
+    seed = np.zeros(shape, DTYPES[element])
+    for index in np.ndindex(shape):
+        seed[index] = 1.0
+        yield index, seed
+        seed[index] = 0.0

@@ -1,0 +1,242 @@
+"""The functions of a package that `adgen compile` wrote.
+
+Comes in: the package's library and `interface.json`.  Goes out: functions that take and return NumPy arrays.
+Guaranteed: nothing that compiles is needed; an argument that does not fit the type that the package was compiled for is
+an `AdgenError` that names it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adgen.diagnostics import AdgenError
+from adgen.frontend.specs import ArraySpec, Leaf, ScalarSpec, Spec, StaticSpec, StructSpec
+from adgen.ir.types import BOOL, I64, Scalar
+from adgen.runtime.calls import Entry, direct_call
+from adgen.runtime.codec import decode_constant, decode_program, decode_site, decode_spec
+from adgen.runtime.convert import DTYPES, leaf_value, path_text
+from adgen.runtime.directions import tangents
+from adgen.runtime.pullback import Pullback, leaves_of
+from adgen.runtime.signatures import ArgumentError, bind
+
+Data = Any
+INTERFACE = "interface.json"
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def functions(library: Any, folder: str | Path) -> dict[str, Callable[..., Any]]:
+    """The functions of the package in a folder, by name."""
+    data = json.loads((Path(folder) / INTERFACE).read_text(encoding="utf-8"))
+    sites = tuple(decode_site(site) for site in data["sites"])
+    entries = {program["name"]: Entry(decode_program(program, sites), library) for program in data["programs"]}
+    found = {}
+    for item in data["functions"]:
+        signature = Signature(item)
+        for name, (product, programs) in item["entries"].items():
+            made = MAKERS[product](signature, name, *(entries[program] for program in programs))
+            made.__name__ = made.__qualname__ = name
+            made.__doc__ = item["texts"][name]
+            made.__module__ = data["package"]
+            made.__signature__ = signature.shown(product)  # type: ignore[attr-defined]
+            found[name] = made
+    return found
+
+
+class Signature:
+    """The parameters of a function and the types that it was compiled for."""
+
+    def __init__(self, item: Data) -> None:
+        self.specs: dict[str, Spec] = {name: decode_spec(spec) for name, spec in item["specs"].items()}
+        kinds = inspect._ParameterKind
+        self.signature = inspect.Signature(
+            [
+                inspect.Parameter(
+                    parameter["name"],
+                    kinds[parameter["kind"]],
+                    default=decode_constant(parameter["default"])
+                    if "default" in parameter
+                    else inspect.Parameter.empty,
+                )
+                for parameter in item["parameters"]
+            ]
+        )
+        named = [e for s in self.specs.values() if isinstance(s, ArraySpec) for e in s.extents if e != ":"]
+        self.has_extents = len(set(named)) < len(named) or any(isinstance(extent, int) for extent in named)
+        positional = all(p.kind in POSITIONAL for p in self.signature.parameters.values())
+        self.simple = positional and not self.has_extents
+
+    def shown(self, product: str) -> inspect.Signature:
+        """The parameters of an entry point of this product."""
+        if product not in ("jvp", "hvp"):
+            return self.signature
+        tangent = inspect.Parameter("tangent", inspect.Parameter.KEYWORD_ONLY)
+        return self.signature.replace(parameters=[*self.signature.parameters.values(), tangent])
+
+    def arguments(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], leaves: Any) -> dict[str, Any]:
+        """The arguments of a call, each of the type that it must have.
+
+        Raises AdgenError for one that has not.
+        """
+        arguments = bind(self.signature, name, args, kwargs)
+        for parameter, spec in self.specs.items():
+            if isinstance(spec, ScalarSpec | ArraySpec):
+                arguments[parameter] = fitted(arguments[parameter], spec, parameter)
+            else:
+                check_structure(arguments[parameter], spec, parameter)
+        for leaf in leaves:
+            if len(leaf.path) > 1 and leaf.path[0] in self.specs:
+                fitted(leaf_value(arguments, leaf.path), leaf.spec, path_text(leaf.path))
+        if self.has_extents:
+            check_extents(self.specs, arguments)
+        return arguments
+
+
+# -- arguments -------------------------------------------------------------------------------------------------------
+
+
+def fitted(value: Any, spec: ScalarSpec | ArraySpec, name: str) -> Any:
+    """The argument as a number or an array of a dtype that can become the wanted one.
+
+    Raises AdgenError when there is none.
+    """
+    array = value if isinstance(value, np.ndarray) else np.asarray(value)
+    rank = spec.rank if isinstance(spec, ArraySpec) else 0
+    if array.ndim != rank or not _fits(array.dtype, spec.element):
+        wanted = f"an array {spec}" if isinstance(spec, ArraySpec) else f"a number of type {spec}"
+        given = f"an array of rank {array.ndim} and dtype {array.dtype}" if array.ndim else f"a {type(value).__name__}"
+        raise ArgumentError(
+            "AD173",
+            f"argument `{name}` must be {wanted}, not {given}",
+            help=f'pass that, or compile for the other type: --arg "{name.partition(".")[0].partition("[")[0]}: ..."',
+        )
+    return array if isinstance(spec, ArraySpec) else array.item()
+
+
+def _fits(dtype: np.dtype[Any], element: Scalar) -> bool:
+    if element in (I64, BOOL):
+        return dtype.kind == "b" or (element == I64 and dtype.kind in "iu")
+    return dtype.kind in "biu" or (dtype.kind == "f" and dtype.itemsize <= DTYPES[element].itemsize)
+
+
+def check_structure(value: Any, spec: Spec, name: str) -> None:
+    """Raise AdgenError unless a value is the static one that was compiled, or has the structure of the spec."""
+    if isinstance(spec, StaticSpec):
+        if type(value) is not type(spec.value) or value != spec.value:
+            raise ArgumentError(
+                "AD174",
+                f"argument `{name}` is {value!r}, but the package was compiled for {spec.value!r}",
+                help="leave it out, or compile again for that value",
+            )
+    elif isinstance(spec, StructSpec):
+        for key, item in spec.items:
+            try:
+                inner = leaf_value(value, (key,))
+            except (KeyError, IndexError, AttributeError, TypeError, ValueError):
+                raise ArgumentError(
+                    "AD173", f"argument `{name}` has no part {key!r}", help=f"pass a {spec.kind.__name__} with it"
+                ) from None
+            check_structure(inner, item, path_text((name, key)))
+
+
+def check_extents(specs: Mapping[str, Spec], arguments: Mapping[str, Any]) -> None:
+    """Raise AdgenError when extents are not what annotations such as `f64[n,3]` say, or differ where they say equal."""
+    known: dict[str, tuple[int, str]] = {}
+    for name, spec in specs.items():
+        if not isinstance(spec, ArraySpec) or not spec.extents:
+            continue
+        for axis, (wanted, extent) in enumerate(zip(spec.extents, arguments[name].shape, strict=True)):
+            if wanted == ":":
+                continue
+            size, owner = (wanted, "its type") if isinstance(wanted, int) else known.setdefault(wanted, (extent, name))
+            if size != extent:
+                raise ArgumentError(
+                    "AD175",
+                    f"argument `{name}` has extent {extent} on axis {axis}, but `{wanted}` is {size} by {owner}",
+                    help=f"pass an array of type {spec}",
+                )
+
+
+# -- entry points ----------------------------------------------------------------------------------------------------
+
+
+def plain_function(signature: Signature, name: str, entry: Entry) -> Callable[..., Any]:
+    """A function that is one call of compiled code."""
+    fast: dict[tuple[type, ...], Callable[..., Any]] = {}
+
+    def general(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        arguments = signature.arguments(name, args, kwargs, entry.program.leaves)
+        if len(args) == len(arguments) and signature.simple and _exact(args, entry.program.leaves):
+            direct = direct_call(entry, signature.specs, arguments, [True] * len(args), slow)
+            if direct is not None:
+                fast[tuple(map(type, args))] = direct
+        return entry(arguments)
+
+    def slow(*args: Any) -> Any:
+        return general(args, {})
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            direct = fast.get(tuple(map(type, args)))
+            if direct is not None:
+                return direct(*args)
+        try:
+            return general(args, kwargs)
+        except AdgenError as error:
+            raise error.with_traceback(None) from None
+
+    return function
+
+
+def _exact(args: tuple[Any, ...], leaves: tuple[Leaf, ...]) -> bool:
+    """True when no argument needs to be converted but perhaps to be laid out anew."""
+    wanted = {"f64": float, "i64": int, "bool": bool}
+    return all(
+        type(value) is np.ndarray
+        if isinstance(leaf.spec, ArraySpec)
+        else type(value) is wanted.get(str(leaf.spec.element))
+        for value, leaf in zip(args, leaves)
+    )
+
+
+def tangent_function(signature: Signature, name: str, entry: Entry) -> Callable[..., Any]:
+    """A function that takes `tangent` besides."""
+
+    def function(*args: Any, tangent: Any, **kwargs: Any) -> Any:
+        try:
+            arguments = signature.arguments(name, args, kwargs, entry.program.leaves)
+            primals = leaves_of(entry, arguments)
+            return entry.raw(*primals, *tangents(entry.program, tangent, primals))
+        except AdgenError as error:
+            raise error.with_traceback(None) from None
+
+    return function
+
+
+def pullback_function(signature: Signature, name: str, primal: Entry, entry: Entry) -> Callable[..., Any]:
+    """A function that gives the value and a pullback."""
+
+    def function(*args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
+        try:
+            primals = leaves_of(primal, signature.arguments(name, args, kwargs, primal.program.leaves))
+            pullback = Pullback(primal, entry, primal.raw(*primals), primals)
+        except AdgenError as error:
+            raise error.with_traceback(None) from None
+        return pullback.value, pullback
+
+    return function
+
+
+MAKERS: Mapping[str, Callable[..., Callable[..., Any]]] = {
+    "value": plain_function,
+    "grad": plain_function,
+    "value_and_grad": plain_function,
+    "jvp": tangent_function,
+    "hvp": tangent_function,
+    "vjp": pullback_function,
+}

@@ -1,0 +1,57 @@
+"""The pullback that `vjp` gives: from cotangents of the results to gradients of the arguments, at one point.
+
+Comes in: the compiled primal, its reverse sweep, arguments.  Goes out: gradients, for as many cotangents as wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adgen.diagnostics import AdgenError
+from adgen.runtime.calls import Entry
+from adgen.runtime.convert import canonical, leaf_value
+from adgen.runtime.directions import cotangents
+
+
+def leaves_of(entry: Entry, arguments: Mapping[str, Any]) -> list[Any]:
+    """The function's own leaves, in canonical form."""
+    program = entry.program
+    own = [leaf for leaf in program.leaves if leaf.path[0] in arguments]
+    given = [leaf_value(arguments, leaf.path) for leaf in own]
+    entry.check_guarded(given)
+    return [canonical(value, leaf.spec) for value, leaf in zip(given, own, strict=True)]
+
+
+class Pullback:
+    """What `vjp` gives beside the value: a function from cotangents to gradients, to be called as often as wanted.
+
+    It keeps copies of the arguments, so it stays right when they change.
+    """
+
+    def __init__(self, primal: Entry, entry: Entry, value: Any, primals: Sequence[Any]) -> None:
+        self.primal = primal
+        self.entry = entry
+        self.value = value
+        self.primals = [np.array(v, copy=True) if isinstance(v, np.ndarray) else v for v in primals]
+
+    def __call__(self, cotangent: Any) -> Any:
+        """The gradients of the sum of results weighted by the cotangent."""
+        try:
+            found = cotangents(self.entry.program, self.primal.program.output, cotangent, self.value, self.primals)
+            return self.pull(found)
+        except AdgenError as error:
+            raise error.with_traceback(None) from None
+
+    def pull(self, found: Sequence[Any]) -> Any:
+        """The gradients for one cotangent a floating-point result, in the order of the compiled code."""
+        return self.entry.raw(*self.primals, *found)
+
+    def zeros(self) -> list[Any]:
+        """Cotangents that are all zero."""
+        return cotangents(self.entry.program, self.primal.program.output, None, self.value, self.primals)
+
+    def __repr__(self) -> str:
+        return f"<pullback of {self.entry.program.function_name}>"

@@ -1,0 +1,172 @@
+"""From actual arguments to argument types.
+
+Comes in: a function and the arguments of a call.  Goes out: the arguments by parameter name, defaults filled in, and a
+spec for each.  Guaranteed: arguments that do not fit the parameters, and values that adgen does not compute with, are
+an `AdgenError` that names the parameter.  Specs are hashable and never hold an extent, so one serves every shape.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from adgen.diagnostics import AdgenError
+from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec
+from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+
+INT64 = range(-(2**63), 2**63)
+STATIC_TYPES = (
+    str, bytes, type(None), type(Ellipsis), type, range, np.dtype, np.ufunc, enum.Enum,
+    types.FunctionType, types.BuiltinFunctionType, types.ModuleType,
+)  # fmt: skip
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """The parameters of a function.
+
+    Raises AdgenError when they cannot be known.
+    """
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        name = getattr(function, "__name__", repr(function))
+        raise AdgenError(
+            "AD125",
+            f"`{name}` has no Python source, so neither its parameters nor its text can be known",
+            help=f"wrap it in a function: def f(x): return {name}(x)",
+        ) from None
+
+
+def bind(signature: inspect.Signature, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by parameter name, defaults filled in.
+
+    Raises AdgenError, which is a TypeError too, with Python's own words when they do not fit.
+    """
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        known = ", ".join(str(parameter) for parameter in signature.parameters.values())
+        raise ArgumentError("AD126", f"`{name}`: {error}", help=f"its parameters are: ({known})") from None
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+class ArgumentError(AdgenError, TypeError):
+    """An argument of a kind that does not fit."""
+
+
+def describe_arguments(arguments: Mapping[str, Any]) -> dict[str, Spec]:
+    """A spec for every argument."""
+    return {name: describe(value, name) for name, value in arguments.items()}
+
+
+def describe(value: Any, name: str) -> Spec:
+    """The spec of one argument; `name` is what messages call it.
+
+    Raises AdgenError when adgen does not compute with such a value.
+    """
+    if isinstance(value, np.ndarray):
+        return _array(value, name)
+    if isinstance(value, bool | np.bool_):
+        return ScalarSpec(BOOL, type(value) is bool)
+    if isinstance(value, np.generic):
+        return ScalarSpec(element_of(value.dtype, name), False)
+    if isinstance(value, STATIC_TYPES):
+        return StaticSpec(value)
+    if isinstance(value, float):
+        return ScalarSpec(F64)
+    if isinstance(value, int):
+        if value not in INT64:
+            raise ArgumentError("AD127", f"argument `{name}` is {value}, which does not fit into 64 bits")
+        return ScalarSpec(I64)
+    return _structure(value, name)
+
+
+def _array(value: np.ndarray[Any, Any], name: str) -> Spec:
+    if isinstance(value, np.ma.MaskedArray | np.matrix):
+        raise ArgumentError(
+            "AD127",
+            f"argument `{name}` is a {type(value).__name__}, whose arithmetic is not that of an array",
+            help=f"pass an ordinary array: np.asarray({name.split('[')[0]})",
+        )
+    element = element_of(value.dtype, name)
+    if element == I64 and value.dtype.kind == "u" and value.dtype.itemsize == 8 and (value > INT64[-1]).any():
+        raise ArgumentError("AD127", f"argument `{name}` holds integers that do not fit into 64 bits with a sign")
+    return ArraySpec(element, value.ndim) if value.ndim else ScalarSpec(element, False)
+
+
+def element_of(dtype: np.dtype[Any], name: str) -> Scalar:
+    """The scalar type that computes with a dtype.
+
+    Raises AdgenError when there is none.
+    """
+    if dtype.kind == "b":
+        return BOOL
+    if dtype.kind in "iu":
+        return I64
+    if dtype.kind == "f" and dtype.itemsize in (4, 8):
+        return F64 if dtype.itemsize == 8 else F32
+    help = {
+        "f": "pass float64 or float32: array.astype(float)",
+        "c": "pass the real and the imaginary part as two arguments",
+        "O": "pass numbers: np.array(values, dtype=float)",
+    }.get(dtype.kind, "pass float64, float32, int64 or bool")
+    raise ArgumentError("AD127", f"argument `{name}` has dtype {dtype}, which adgen does not compute with", help=help)
+
+
+def _structure(value: Any, name: str) -> Spec:
+    """The spec of a container: its structure is part of the type, its numbers are not."""
+    if isinstance(value, tuple):
+        fields = getattr(type(value), "_fields", None)
+        if fields is not None:
+            return StructSpec(type(value), tuple((f, describe(getattr(value, f), f"{name}.{f}")) for f in fields))
+        if type(value) is tuple:
+            return StructSpec(tuple, _sequence(value, name))
+    if type(value) is list:
+        return StructSpec(list, _sequence(value, name))
+    if type(value) is dict:
+        if not all(isinstance(key, str | int) for key in value):
+            raise ArgumentError("AD127", f"argument `{name}` is a dict with keys that are not strings or integers")
+        return StructSpec(dict, tuple((key, describe(item, f"{name}[{key!r}]")) for key, item in value.items()))
+    if (names := attribute_names(value)) is not None:
+        return StructSpec(type(value), tuple((f, describe(getattr(value, f), f"{name}.{f}")) for f in names))
+    raise ArgumentError(
+        "AD127",
+        f"argument `{name}` is of type {type(value).__name__}, which adgen does not compute with",
+        help="pass numbers, NumPy arrays, or tuples, lists, dicts and dataclasses of them",
+    )
+
+
+def attribute_names(value: Any) -> list[str] | None:
+    """The attributes that make up an instance of a dataclass or of a class written in Python; None for others."""
+    if dataclasses.is_dataclass(value):
+        return [field.name for field in dataclasses.fields(value)]
+    kind = type(value)
+    # What defines how it is made or seen as an array has state beyond its attributes.
+    special = {"__new__", "__slots__", "__array__"} & {name for base in kind.__mro__[:-1] for name in vars(base)}
+    if special or not hasattr(value, "__dict__") or kind.__module__ == "builtins":
+        return None
+    return list(vars(value))
+
+
+def _sequence(value: Any, name: str) -> tuple[tuple[str, Spec], ...]:
+    return tuple((str(i), describe(item, f"{name}[{i}]")) for i, item in enumerate(value))
+
+
+def specs_key(specs: Mapping[str, Spec]) -> tuple[Any, ...]:
+    """A hashable value that is equal for argument types that one compiled function serves."""
+    return tuple((name, _key(spec)) for name, spec in specs.items())
+
+
+def _key(spec: Spec) -> Any:
+    if isinstance(spec, StaticSpec):  # `1`, `True` and `1.0` are equal to Python, and different to a compiler
+        return (type(spec.value), spec.value)
+    if isinstance(spec, StructSpec):
+        return (spec.kind, tuple((key, _key(item)) for key, item in spec.items))
+    return spec

@@ -1,0 +1,120 @@
+"""Which parameters to differentiate for.
+
+Comes in: `wrt` as users write it (a name, a position, a sequence of them, or nothing) and the specs of the arguments.
+Goes out: `Wrt`, the parameters' names and how the results are packed.  Guaranteed: every name is a parameter that holds
+floating-point numbers, none occurs twice; anything else is an `AdgenError` that names `wrt`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal
+
+import numpy as np
+
+from adgen.diagnostics import AdgenError
+from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StructSpec
+
+Packing = Literal["bare", "tuple", "named"]
+
+
+@dataclass(frozen=True)
+class Wrt:
+    """Names of parameters; results come `bare` (one), as a `tuple`, or `named` (a NamedTuple)."""
+
+    names: tuple[str, ...]
+    packing: Packing
+
+
+def check_form(wrt: Any) -> None:
+    """Refuse a `wrt` that is neither a name, a position nor a sequence of them, before any call is made."""
+    for item in wrt if isinstance(wrt, list | tuple) else () if wrt is None else (wrt,):
+        if isinstance(item, bool | np.bool_) or not isinstance(item, str | int | np.integer):
+            raise AdgenError(
+                "AD120",
+                f"wrt must be a parameter's name or position or a sequence of them, not {item!r}",
+                help='write for example wrt="x", wrt=0 or wrt=("x", "y")',
+            )
+    if isinstance(wrt, list | tuple) and not wrt:
+        raise AdgenError("AD120", "wrt names no parameter", help="leave wrt out to differentiate for all of them")
+
+
+def resolve(wrt: Any, specs: Mapping[str, Spec], function_name: str) -> Wrt:
+    """The parameters that `wrt` means for arguments of these types.
+
+    Raises AdgenError when it means none, one twice, or one without floating-point numbers.
+    """
+    parameters = tuple(specs)
+    if wrt is None:
+        floats = tuple(name for name in parameters if has_floats(specs[name]))
+        if not floats:
+            kinds = ", ".join(f"`{name}` is {describe(spec)}" for name, spec in specs.items()) or "it has none"
+            raise AdgenError(
+                "AD121",
+                f"`{function_name}` has no floating-point argument to differentiate for: {kinds}",
+                help="pass floats: 2.0 instead of 2, an array of dtype float64",
+            )
+        return Wrt(floats, "bare" if len(floats) == 1 else "named")
+    items = wrt if isinstance(wrt, list | tuple) else (wrt,)
+    names = tuple(_name(item, parameters, function_name) for item in items)
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise AdgenError(
+                "AD122",
+                f"wrt contains `{name}` twice: {wrt!r}",
+                help="list each parameter once, as a duplicate is a slip",
+            )
+    for name in names:
+        _check_floats(name, specs[name])
+    return Wrt(names, "tuple" if isinstance(wrt, list | tuple) else "bare")
+
+
+def _name(item: str | int, parameters: Sequence[str], function_name: str) -> str:
+    known = ", ".join(f"`{name}`" for name in parameters) or "none"
+    if isinstance(item, str):
+        if item in parameters:
+            return item
+        close = [name for name in parameters if name.lower() == item.lower()] or get_close_matches(item, parameters, 1)
+        raise AdgenError(
+            "AD123",
+            f"wrt names `{item}`, which is not a parameter of `{function_name}`",
+            help=f"did you mean `{close[0]}`?" if close else f"its parameters are: {known}",
+        )
+    if not -len(parameters) <= item < len(parameters):
+        raise AdgenError(
+            "AD123",
+            f"wrt is {item}, but `{function_name}` has {len(parameters)} argument{'s' * (len(parameters) != 1)}",
+            help=f"positions count from 0; its parameters are: {known}",
+        )
+    return parameters[item]
+
+
+def has_floats(spec: Spec) -> bool:
+    """True when some part of an argument can carry a derivative."""
+    if isinstance(spec, ScalarSpec | ArraySpec):
+        return spec.element.is_float
+    return isinstance(spec, StructSpec) and any(has_floats(item) for _, item in spec.items)
+
+
+def describe(spec: Spec) -> str:
+    """A few words for a message, with the dtype."""
+    if isinstance(spec, ScalarSpec):
+        return f"of dtype {DTYPE_NAMES[spec.element.name]}"
+    if isinstance(spec, ArraySpec):
+        return f"an array of dtype {DTYPE_NAMES[spec.element.name]}"
+    if isinstance(spec, StructSpec):
+        return f"a {spec.kind.__name__} without floating-point numbers"
+    value = getattr(spec, "value", spec)
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+DTYPE_NAMES = {"f64": "float64", "f32": "float32", "i64": "int64 (integer)", "bool": "bool"}
+
+
+def _check_floats(name: str, spec: Spec) -> None:
+    if has_floats(spec):
+        return
+    help = "pass a float: a derivative needs a continuous argument, so 2.0 instead of 2, or array.astype(float)"
+    raise AdgenError("AD124", f"wrt names `{name}`, which is {describe(spec)} and has no derivative", help=help)

@@ -1,0 +1,85 @@
+"""From C text to an importable extension: cffi in API mode, without setuptools.
+
+Comes in: the emitted C source, header and declarations.  Goes out: the path of a shared library in the cache, and the
+module loaded from such a path.  Guaranteed: the same text, compiler and Python give the same path; the emitted C is
+compiled with warnings as errors, the wrapper that cffi writes is not.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol
+
+from adgen.diagnostics import AdgenError
+from adgen.toolchain.cache import cached, digest
+from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, find_compiler, python_headers
+
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
+
+
+class Source(Protocol):
+    """What `emit` gives, as far as compiling it goes."""
+
+    @property
+    def c_source(self) -> str: ...
+    @property
+    def header(self) -> str: ...
+    @property
+    def cdef(self) -> str: ...
+    @property
+    def header_name(self) -> str: ...
+
+
+def build(source: Source) -> Path:
+    """The compiled extension of an emitted module, from the cache when it is there.
+
+    Raises AdgenError when there is no compiler or it fails.
+    """
+    compiler = find_compiler()
+    key = digest(source.c_source, source.header, source.cdef, compiler.identity, sys.version, SUFFIX)
+    name = f"_adgen_{key}"
+    folder = cached("library", key, lambda folder: _compile(source, name, compiler, folder))
+    return folder / f"{name}{SUFFIX}"
+
+
+def _compile(source: Source, name: str, compiler: Compiler, folder: Path) -> None:
+    from cffi import FFI
+
+    stem = Path(source.header_name).stem
+    (folder / f"{stem}.c").write_text(source.c_source)
+    (folder / source.header_name).write_text(source.header)
+    ffi = FFI()
+    ffi.cdef(source.cdef)
+    ffi.set_source(name, f'#include "{source.header_name}"\n', compiler_verbose=0)
+    ffi.emit_c_code(str(folder / "wrapper.c"))
+    include = f"-I{python_headers()}"
+    compiler.run([*STANDARD, *OPTIMISE, *compiler.native, *WARNINGS, "-c", f"{stem}.c", "-o", "function.o"], folder)
+    # the wrapper is not worth optimising: it only moves arguments
+    compiler.run([*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", include, "-c", "wrapper.c", "-o", "wrapper.o"], folder)
+    compiler.run(["-shared", "function.o", "wrapper.o", "-o", f"{name}{SUFFIX}", "-lm"], folder)
+    for leftover in ("function.o", "wrapper.o", "wrapper.c"):
+        (folder / leftover).unlink()
+
+
+def load(path: Path) -> ModuleType:
+    """The extension module at a path, loaded once per process.
+
+    Raises AdgenError when it cannot be loaded.
+    """
+    name = path.name.removesuffix(SUFFIX)
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise AdgenError("AD505", f"there is no compiled module at {path}")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except ImportError as error:
+        raise AdgenError("AD505", f"{path} cannot be loaded: {error}", help="compile it again") from error
+    sys.modules[name] = module
+    return module

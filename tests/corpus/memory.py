@@ -1,0 +1,246 @@
+"""Arrays that are rebound, aliased, swapped, written in place.  The default values are the sample arguments."""
+import numpy as np
+
+
+def rebound_in_loop(u=np.array([1.0, 2.0, 3.0]), n=4):
+    for t in range(n):
+        u = u * 0.5 + t
+    return np.sum(u)
+
+
+def rebound_then_written(u0=np.array([1.0, 2.0, 3.0]), n=4):
+    u = u0.copy()
+    for t in range(n):
+        u[0] += 1.0
+        u = u * 0.5
+    return u
+
+
+def swapped_buffers(u0=np.array([1.0, 2.0, 3.0, 4.0]), n=5):
+    u = u0.copy()
+    un = np.zeros_like(u)
+    for t in range(n):
+        for i in range(1, 3):
+            un[i] = u[i - 1] + u[i + 1]
+        un[0] = u[0]
+        un[3] = u[3]
+        u, un = un, u
+    return u + 0.1 * un
+
+
+def rotated_buffers(a=np.array([1.0, 2.0]), b=np.array([3.0, 4.0]), c=np.array([5.0, 6.0]), n=4):
+    for t in range(n):
+        a, b, c = b, c, a + 1.0
+    return a + 10.0 * b + 100.0 * c
+
+
+def reversed_view_rebound(x=np.array([1.0, 2.0, 3.0]), n=3):
+    u = x.copy()
+    for t in range(n):
+        u = u[::-1]
+    return u
+
+
+def new_array_each_iteration(u0=np.array([1.0, 2.0, 3.0]), n=3):
+    u = u0
+    for t in range(n):
+        new = np.zeros(3)
+        for i in range(3):
+            new[i] = u[i] * 2.0 + t
+        u = new
+    return u
+
+
+def array_chosen_by_branch(x=np.array([1.0, 2.0]), y=np.array([3.0, 4.0]), c=0.5):
+    if c > 0.0:
+        z = x
+    else:
+        z = y
+    return np.sum(z * z)
+
+
+def array_rebound_in_branch(x=np.array([1.0, 2.0]), c=0.5):
+    y = x * 1.0
+    if c > 0.0:
+        y = y * y
+    else:
+        y[0] = 7.0
+    return y
+
+
+def slices_of_different_length_by_branch(x=np.array([1.0, 2.0, 3.0, 4.0]), c=0.5):
+    if c > 0.0:
+        z = x[1:]
+    else:
+        z = x[:2]
+    return np.sum(z) * len(z)
+
+
+def returned_from_branches(x=np.array([1.0, 2.0]), c=-0.5):
+    def pick(x, c):
+        if c > 0.0:
+            return x * 2.0
+        return x[::-1]
+
+    return pick(x, c) + pick(x, -c)
+
+
+def alias_then_write(x=np.array([1.0, 2.0])):
+    a = x * 1.0
+    b = a
+    b[0] = 5.0
+    c = a[:1]
+    c[0] += 1.0
+    return a + b
+
+
+def written_parameter(x=np.array([1.0, 2.0, 3.0])):
+    x[0] = x[1] * 2.0
+    x[1:] *= 0.5
+    return np.sum(x)
+
+
+def written_parameter_without_result(x=np.array([1.0, 2.0, 3.0]), a=2.0):
+    for i in range(len(x)):
+        x[i] = a * x[i]
+
+
+def helper_writes(x=np.array([1.0, 2.0, 3.0])):
+    def fill(u, v):
+        u[...] = v
+        return u
+
+    a = np.zeros(3)
+    fill(a, x * x)
+    b = fill(a[1:], 2.0)
+    return a + np.sum(b)
+
+
+def accumulator_becomes_array(w=np.array([0.2, -0.5, 0.7]), x=np.array([0.3, 1.1])):
+    acc = 0
+    for i in range(3):
+        acc = acc + w[i] * x
+    return acc
+
+
+def module_array_copied(p=np.array([0.5, 0.25])):
+    u = BASE.copy()
+    for k in range(3):
+        u = u * p + 0.1 * BASE
+        u[0] += p[1]
+    return u
+
+
+BASE = np.array([2.0, -1.0])
+
+
+def list_of_arrays(x=np.array([1.0, 2.0])):
+    layers = [x, x * 2.0, x + 1.0]
+    total = 0.0
+    for layer in layers:
+        total += np.sum(layer * layer)
+    layers[0] = x * 10.0
+    return total + np.sum(layers[0])
+
+
+def list_of_arrays_by_range(x=np.array([1.0, 2.0])):
+    layers = [x, x * 2.0, x + 1.0]
+    total = 0.0
+    for k in range(len(layers)):
+        total += np.sum(layers[k]) * (k + 1)
+    return total
+
+
+def array_state_in_tuple(x=np.array([1.0, 2.0]), n=3):
+    h, c = x, np.zeros(2)
+    for t in range(n):
+        h, c = (h + c) * 0.5, h
+    return h - c
+
+
+def row_updates(a=np.array([[1.0, 2.0], [3.0, 4.0]])):
+    m = a.copy()
+    for i in range(2):
+        row = m[i]
+        row *= i + 1.0
+        m[i, 0] = np.sum(row)
+    return m
+
+
+def running_best_row(a=np.array([[1.0, 2.0], [5.0, 4.0], [3.0, 3.0]])):
+    best = a[0]
+    for i in range(1, a.shape[0]):
+        if np.sum(a[i]) > np.sum(best):
+            best = a[i]
+    return best * 2.0
+
+
+def maybe_array(x=np.array([1.0, 2.0]), c=1.0):
+    if c > 0.0:
+        y = x * 2.0
+    if c > 0.0:
+        return np.sum(y)
+    return 0.0
+
+
+def zeros_by_dynamic_size(n=3, x=2.0):
+    a = np.zeros((n, n))
+    for i in range(n):
+        a[i, i] = x * i
+    return np.sum(a) + a.shape[0]
+
+
+def augmented_name_is_in_place(x=np.array([1.0, 2.0])):
+    a = x * 1.0
+    b = a
+    a += 1.0
+    a *= b
+    return b
+
+
+def augmented_scalar_is_rebound(x=2.0):
+    a = x
+    b = a
+    a += 1.0
+    return a * b
+
+
+def expression_before_call_that_writes(x=np.array([1.0, 2.0])):
+    def bump(u):
+        u[0] += 10.0
+        return u
+
+    a = x * 1.0
+    return a * 2.0 + bump(a)
+
+
+def early_return_of_array(x=np.array([1.0, 2.0, 3.0]), c=0.5):
+    y = x * 2.0
+    for i in range(3):
+        if y[i] > c:
+            return y + i
+        y = y + 0.1
+    return y
+
+
+def float32_stays(x=np.array([1.0, 2.0], dtype=np.float32)):
+    y = x * 2.0 + 1
+    s = 0.0
+    for v in y:
+        s += v
+    return y * s
+
+
+def integer_array_truncates(x=2.7):
+    a = np.array([1, 2, 3])
+    a[0] = x
+    return np.sum(a) * x
+
+
+def boolean_array(x=np.array([1.0, -2.0, 3.0])):
+    mask = x > 0.0
+    n = 0
+    for m in mask:
+        if m:
+            n += 1
+    return n * np.sum(x[mask])

@@ -1,0 +1,322 @@
+"""Functions that are refused.  The line of the diagnostic ends in `# ADnnn words of the message`."""
+import random
+import time
+
+import numpy as np
+
+SCRATCH = np.zeros(3)
+SETTINGS = {"a": 1.0}
+COUNT = 0
+
+
+def try_except(x=0.5):
+    try:  # AD204 try
+        return 1.0 / x
+    except ZeroDivisionError:
+        return 0.0
+
+
+def generator(x=0.5):
+    for k in range(3):
+        yield x * k  # AD205 yield
+
+
+def class_inside(x=0.5):
+    class A:  # AD207 class
+        pass
+
+    return x
+
+
+def global_write(x=0.5):
+    global COUNT  # AD208 COUNT
+    COUNT += 1
+    return x
+
+
+def nonlocal_write(x=0.5):
+    k = 0
+
+    def g():
+        nonlocal k  # AD208 nonlocal
+        k += 1
+
+    g()
+    return x * k
+
+
+def match_statement(x=0.5, k=1):
+    match k:  # AD209 match
+        case 1:
+            return x
+    return -x
+
+
+def with_open(x=0.5):
+    with open("file") as f:  # AD210 with
+        return x
+
+
+def eval_call(x=0.5):
+    return eval("x * 2")  # AD212 eval
+
+
+def exec_call(x=0.5):
+    exec("y = 1")  # AD212 exec
+    return x
+
+
+def open_call(x=0.5):
+    f = open("name")  # AD213 open
+    return x
+
+
+def print_call(x=0.5):
+    print(x)  # AD214 print
+    return x
+
+
+def numpy_random(x=0.5):
+    return x * np.random.rand()  # AD216 random
+
+
+def python_random(x=0.5):
+    return x * random.random()  # AD216 random
+
+
+def clock(x=0.5):
+    return x * time.time()  # AD217 time
+
+
+def recursion_without_end(x=0.5):
+    if x < 0.1:
+        return x
+    return recursion_without_end(x * 0.5)  # AD218 recursion_without_end
+
+
+def recursion_on_run_time_int(x=0.5, n=4):
+    def power(x, n):
+        if n == 0:
+            return 1.0
+        return x * power(x, n - 1)  # AD218 power
+
+    return power(x, n)
+
+
+def unknown_library(x=np.array([1.0, 2.0])):
+    return np.sum(np.abs(np.fft.rfft(x)))  # AD236 fft
+
+
+def undefined_name(x=0.5):
+    return x + undefined  # AD401 undefined
+
+
+def used_before_bound(x=0.5):
+    y = x + z  # AD402 z
+    z = 1.0
+    return y
+
+
+def missing_argument(x=0.5):
+    def g(a, b):
+        return a + b
+
+    return g(x)  # AD403 b
+
+
+def too_many_arguments(x=0.5):
+    def g(a):
+        return a
+
+    return g(x, x)  # AD403 g
+
+
+def unknown_keyword(x=0.5):
+    def g(a):
+        return a
+
+    return g(x, c=1.0)  # AD403 c
+
+
+def misspelt_attribute(x=0.5):
+    return np.sine(x)  # AD404 sine
+
+
+def misspelt_method(x=np.array([1.0, 2.0])):
+    return x.summ()  # AD237 summ
+
+
+def writes_module_array(x=0.5):
+    SCRATCH[0] = x  # AD225 global
+    return SCRATCH[0]
+
+
+def writes_module_dict(x=0.5):
+    SETTINGS["a"] = x  # AD226 dict
+    return SETTINGS["a"]
+
+
+def augments_module_array(x=0.5):
+    s = SCRATCH
+    s += x  # AD225 global
+    return s
+
+
+def number_plus_list(x=0.5):
+    return x + [1.0]  # AD306 list
+
+
+def number_plus_string(x=0.5):
+    return x + "a"  # AD306 string
+
+
+def subscript_of_number(x=0.5):
+    return x[0]  # AD319 float
+
+
+def iterating_number(x=0.5):
+    for v in x:  # AD322 iterable
+        pass
+    return x
+
+
+def length_of_number(x=0.5):
+    return len(x)  # AD322 length
+
+
+def float_index(x=np.array([1.0, 2.0]), k=1.0):
+    return x[k]  # AD304 integer
+
+
+def float_range(x=0.5, n=3.0):
+    for i in range(n):  # AD304 integer
+        x = x * 2.0
+    return x
+
+
+def complex_constant(x=0.5):
+    return x * 2j  # AD301 complex
+
+
+def unpack_mismatch(x=0.5):
+    a, b = x, x, x  # AD321 too many
+    return a
+
+
+def inconsistent_return(x=0.5):
+    if x > 0:  # AD310 return
+        return x
+    return x, x
+
+
+def list_grows_in_dynamic_loop(x=0.5, n=3):
+    values = []
+    for i in range(n):  # AD315 size
+        values.append(x * i)
+    return values[0]
+
+
+def list_grows_in_branch(x=0.5):
+    values = [x]
+    if x > 0.0:  # AD311 size
+        values.append(x)
+    return values[0]
+
+
+def scalar_becomes_array_in_dynamic_loop(w=np.array([1.0, 2.0]), n=2):
+    acc = 0.0
+    for i in range(n):  # AD310 acc
+        acc = acc + w
+    return acc
+
+
+def kind_decided_by_branch(x=0.5):
+    if x > 0.0:
+        y = x
+    else:
+        y = (x, x)
+    return y  # AD310 y
+
+
+def dynamic_key(x=0.5, k=1):
+    return {0: x, 1: 2.0 * x}[k]  # AD222 key
+
+
+def set_of_values(x=0.5):
+    return len({x, 1.0})  # AD221 set
+
+
+def filtered_comprehension(x=np.array([1.0, -2.0])):
+    return sum([v for v in x if v > 0.0])  # AD227 length
+
+
+def alias_written_in_loop(x=np.array([1.0, 2.0]), n=3):
+    u = x
+    for i in range(n):
+        u[0] += 1.0  # AD341 shares
+        u = u * 2.0
+    return u
+
+
+def stale_double_buffer(u0=np.array([1.0, 2.0]), n=3):
+    u = u0.copy()
+    un = np.zeros_like(u)
+    for i in range(n):
+        un[0] = u[1] + 1.0  # AD341 shares
+        un[1] = u[0]
+        u = un
+    return u
+
+
+def alias_by_branch_written(x=np.array([1.0, 2.0]), y=np.array([3.0, 4.0]), c=0.5):
+    a = x * 1.0
+    b = y * 1.0
+    if c > 0.0:
+        z = a
+    else:
+        z = b
+    z[0] = 10.0  # AD341 shares
+    return a + b
+
+
+def nothing_returned(x=0.5):  # AD326 return
+    y = x * x
+
+
+def sometimes_nothing_returned(x=0.5):  # AD320 return
+    if x > 0.0:
+        return x
+
+
+def raise_decided_now(x=0.5, how="none"):
+    if how == "none":
+        raise ValueError("no such option")  # AD501 no such option
+    return x
+
+
+def integer_division_by_constant_zero(n=3, x=0.5):
+    return x * (n // 0)  # AD307 ZeroDivision
+
+
+def two_to_the_hundred(n=3, x=0.5):
+    return x * (n + 2**100)  # AD303 64 bits
+
+
+def array_condition(x=np.array([1.0, 2.0])):
+    if x > 0.0:  # AD318 ambiguous
+        return x[0]
+    return x[1]
+
+
+def ambiguous_lambdas(x=0.5):
+    return SETTINGS["missing"] * x  # AD305 KeyError
+
+
+def returns_function(x=0.5):  # AD325 function
+    return lambda y: x * y
+
+
+def undefined_exception_name(x=0.5):
+    if x > 0.0:
+        raise NoSuchError("a")  # AD401 NoSuchError
+    return x

@@ -1,0 +1,29 @@
+"""Every function of the corpus computes in the IR what it computes in Python, in-place writes to arguments included."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.frontend import harness
+
+CASES = [(name, function) for name in ("control_flow", "language", "memory") for function in harness.corpus(name)]
+
+
+@pytest.mark.parametrize(("name", "function"), CASES, ids=[f"{name}.{f.__name__}" for name, f in CASES])
+def test_agrees_with_python(name: str, function: Any) -> None:
+    """The result and the arguments after the call are Python's."""
+    mine = harness.samples(function)
+    got, after = harness.run(function, mine)
+    theirs = harness.samples(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want = function(**theirs)
+    assert harness.agree(got, want), f"got {got}, want {want}"
+    arrays = [value for value in theirs.values() if isinstance(value, np.ndarray)]
+    if len(arrays) == sum(isinstance(value, np.ndarray) for value in after):
+        for value, array in zip([v for v in after if isinstance(v, np.ndarray)], arrays):
+            assert harness.agree(value, array)

@@ -1,0 +1,37 @@
+"""The docstring of every pass shows what it does; here the examples are run."""
+
+import pytest
+
+from tests.passes.examples import Example, examples
+from tests.passes.support import assert_same, parse
+
+EXAMPLES = list(examples())
+PASSES = {
+    "copies",
+    "dead_code",
+    "fold",
+    "forward_stores",
+    "hoist",
+    "hoist_checks",
+    "induction",
+    "rebuild",
+    "sink_buffers",
+    "unroll",
+    "write_back",
+}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_docstring_example(example: Example) -> None:
+    """The pass turns `Before` into `After`, and where the results have the same names they are the same."""
+    before, expected = parse(example.before), parse(example.after)
+    after = example.apply(before)
+    assert str(after) == str(expected)
+    if after.result_names == before.result_names and len(after.parameters) == len(before.parameters):
+        assert_same(before, after)
+
+
+def test_every_pass_has_an_example() -> None:
+    """A pass without a worked example would go unnoticed otherwise."""
+    assert {example.name.partition(".")[0] for example in EXAMPLES} >= PASSES
