@@ -57,7 +57,7 @@ def lower_product(function: Callable[..., Any], specs: Mapping[str, Spec], produ
 def program(primal: Lowered, wrt: Wrt | None, derived: Lowered, optimised: Function, emitted: Emitted) -> Program:
     """What is known about the entry point of an emitted function."""
     return Program(
-        name=optimised.name,
+        name=emitted.interfaces[optimised.name].c_name,
         function_name=primal.function.name,
         parameters=tuple(value.type for value in optimised.parameters),
         results=tuple(value.type for value in optimised.results),
@@ -69,7 +69,7 @@ def program(primal: Lowered, wrt: Wrt | None, derived: Lowered, optimised: Funct
         dependencies=tuple(replace(dependency, root=None) for dependency in primal.dependencies),
         differentiated=tuple(differentiated(primal.leaves, wrt)) if wrt else (),
         directions=gradient_tree(primal.leaves, primal.specs, wrt, 0) if wrt else None,
-        workspace=emitted.interfaces[optimised.name].workspace != "none",
+        workspace=emitted.interfaces[optimised.name].workspace != "0",
     )
 
 

@@ -14,12 +14,13 @@ import numpy as np
 
 from adgen.ahead.report import CheckReport
 from adgen.ahead.units import Subject
-from adgen.frontend.specs import ArraySpec
 from adgen.ir.interpret import ProgramError, run
 from adgen.operators.checking import joined, problem_at, split
+from adgen.passes.localise import localise
 from adgen.runtime.calls import Entry
 from adgen.runtime.checks import Layer, Problem, Vector, check, relative
 from adgen.runtime.convert import canonical, leaf_value
+from adgen.runtime.programs import COTANGENT, TANGENT
 from adgen.runtime.pullback import Pullback, leaves_of
 from adgen.runtime.samples import apply
 from adgen.runtime.trees import flatten
@@ -103,22 +104,16 @@ def _report(product: str, layer: Layer) -> CheckReport:
 def operations(subject: Subject, product: str, arguments: Arguments) -> int | None:
     """How many floating-point operations one call of a product executes, counted by the interpreter."""
     unit = subject.units[product]
-    leaves = list(unit.derived.leaves)
     own = subject.primal.leaves
     values = [canonical(leaf_value(arguments, leaf.path), leaf.spec) for leaf in own]
-    directions = [np.ones(_shape(leaf.path, own, values)) for leaf in leaves[len(own) :]]
-    if any(isinstance(leaf.spec, ArraySpec) and leaf.path[0] == "cotangent" for leaf in leaves):
-        return None  # its shape is that of a result
-    values += [
-        canonical(direction if direction.ndim else 1.0, leaf.spec)
-        for direction, leaf in zip(directions, leaves[len(own) :], strict=True)
-    ]
+    shapes: dict[tuple[Any, ...], tuple[int, ...]] = {
+        (TANGENT, *leaf.path): np.shape(value) for leaf, value in zip(own, values, strict=True)
+    }
     try:
-        return run(unit.optimised, copy.deepcopy(values)).counts.operations
+        if product == "vjp":
+            results = run(localise(subject.primal.function), copy.deepcopy(values)).results
+            shapes |= {(COTANGENT, position): np.shape(result) for position, result in enumerate(results)}
+        seeds = [canonical(np.ones(shapes[leaf.path]), leaf.spec) for leaf in unit.derived.leaves[len(own) :]]
+        return run(unit.optimised, copy.deepcopy([*values, *seeds])).counts.operations
     except ProgramError:
         return None
-
-
-def _shape(path: Sequence[Any], leaves: Sequence[Any], values: Sequence[Any]) -> tuple[int, ...]:
-    found = [np.shape(value) for leaf, value in zip(leaves, values, strict=True) if leaf.path == tuple(path[1:])]
-    return found[0] if found else ()

@@ -25,6 +25,7 @@ from adgen.diagnostics import AdgenError
 if TYPE_CHECKING:
     from adgen.ahead.findings import Measured
     from adgen.ahead.units import Subject
+    from adgen.emit import Emitted
 
 Tell = Callable[[str], None]
 REPORT = "report.json"
@@ -73,7 +74,7 @@ def compile_file(path: Path, out: Path, options: Options, tell: Tell) -> Report:
         raise failed(report)
     contents = package_contents(stem, made.subjects, made.emitted, made.library, report)
     if options.example_main:
-        contents["main.c"] = example_main(stem, made.subjects[-1], made.measured[-1].arguments).encode()
+        contents["main.c"] = example_main(stem, made.subjects[-1], made.emitted, made.measured[-1].arguments).encode()
     write_folder(target, contents)
     store.remember(key, contents, {subject.name: subject.primal.dependencies for subject in made.subjects})
     return replace(report, seconds=clock.seconds)
@@ -99,7 +100,7 @@ class Made:
 
     subjects: Sequence[Subject]
     measured: Sequence[Measured]
-    emitted: Any
+    emitted: Emitted
     library: Path
     report: Report
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from adgen.ahead.units import Subject
-from adgen.emit.names import Names
+from adgen.emit import Emitted
+from adgen.emit.interface import Parameter
 from adgen.emit.text import c_type, literal
-from adgen.ir.types import Buffer, Scalar, Type
+from adgen.frontend.specs import Leaf
 from adgen.runtime.convert import canonical, leaf_value
+from adgen.runtime.programs import TANGENT
 
 PREFERRED = ("value_and_grad", "grad", "value", "jvp", "vjp", "hvp")
 EXTENT = 3  # of arrays for which no inputs are known
@@ -46,78 +48,75 @@ int main(void)
 """
 
 
-def example_main(stem: str, subject: Subject, arguments: Any) -> str:
+def example_main(stem: str, subject: Subject, emitted: Emitted, arguments: Any) -> str:
     """A C program that calls the most telling entry point of a function; `arguments` may be None."""
     product = next(product for product in PREFERRED if product in subject.units)
     unit = subject.units[product]
-    function = unit.optimised
-    names = Names(frozenset({function.name, "work", "sizes", "detail", "status"}))
-    values = [_value(leaf, value.type, arguments) for leaf, value in zip(unit.derived.leaves, function.parameters)]
-    parameters = [(names.claim(value.name), value.type) for value in function.parameters]
-    results = [
-        (names.claim(name), value.type) for name, value in zip(function.result_names, function.results, strict=True)
+    interface = emitted.interfaces[unit.optimised.name]
+    values = [
+        _value(leaf, parameter, arguments)
+        for leaf, parameter in zip(unit.derived.leaves, interface.parameters, strict=True)
     ]
     given = [
         text
-        for (name, _), value in zip(parameters, values, strict=True)
-        for text in (name, *(f"{name}_n{axis}" for axis in range(np.ndim(value))))
+        for parameter, value in zip(interface.parameters, values, strict=True)
+        for text in (parameter.c_name, *(f"{parameter.c_name}_n{axis}" for axis in range(np.ndim(value))))
     ]
-    targets = [name if isinstance(kind, Buffer) else f"&{name}" for name, kind in results]
-    lines = list(_results(results))
+    targets = [result.c_name if result.is_buffer else f"&{result.c_name}" for result in interface.results]
+    buffers = [result.c_name for result in interface.results if result.is_buffer]
     return MAIN.format(
         stem=stem,
-        entry=function.name,
-        inputs="\n".join(line for (n, k), v in zip(parameters, values, strict=True) for line in _input(n, k, v)),
-        count=1 + sum(kind.rank for _, kind in results if isinstance(kind, Buffer)),
+        entry=interface.c_name,
+        inputs="\n".join(line for pair in zip(interface.parameters, values, strict=True) for line in _input(*pair)),
+        count=1 + sum(result.rank for result in interface.results),
         given=", ".join(given),
-        results="\n".join(lines),
+        results="\n".join(_results(interface.results)),
         call=", ".join([*given, *targets, "work", "detail"]),
-        prints="\n".join(line for name, kind in results for line in _print(name, kind)),
-        frees="\n".join(f"    free({name});" for name in ("work", *(n for n, k in results if isinstance(k, Buffer)))),
+        prints="\n".join(line for result in interface.results for line in _print(result)),
+        frees="\n".join(f"    free({name});" for name in ("work", *buffers)),
     )
 
 
-def _value(leaf: Any, kind: Type, arguments: Any) -> Any:
-    """The value of a leaf: that of the arguments; ones for a direction; zeros when nothing is known."""
-    assert isinstance(kind, Scalar | Buffer)
+def _value(leaf: Leaf, parameter: Parameter, arguments: Any) -> Any:
+    """The value of a leaf: that of the arguments; ones for a direction, and for all when nothing is known."""
     if arguments is not None and leaf.path[0] in arguments:
         return canonical(leaf_value(arguments, leaf.path), leaf.spec)
-    if arguments is not None and leaf.path[0] == "tangent" and isinstance(kind, Buffer):
+    if arguments is not None and leaf.path[0] == TANGENT and parameter.is_buffer:
         return np.ones_like(leaf_value(arguments, leaf.path[1:]))
-    return np.full((EXTENT,) * kind.rank, 1.0) if isinstance(kind, Buffer) else 1
+    return np.ones((EXTENT,) * parameter.rank) if parameter.is_buffer else 1
 
 
-def _input(name: str, kind: Type, value: Any) -> Iterator[str]:
-    if not isinstance(kind, Buffer):
-        assert isinstance(kind, Scalar)
-        yield f"    const {c_type(kind)} {name} = {literal(value, kind)[0]};"
+def _input(parameter: Parameter, value: Any) -> Iterator[str]:
+    name, element = parameter.c_name, parameter.element
+    if not parameter.is_buffer:
+        yield f"    const {c_type(element)} {name} = {literal(value, element)[0]};"
         return
     for axis, extent in enumerate(value.shape):
         yield f"    const int64_t {name}_n{axis} = {extent};"
-    numbers = [literal(number, kind.element)[0] for number in np.ravel(value)] or [literal(0, kind.element)[0]]
-    yield f"    {c_type(kind)} {name}[] = {{"
+    numbers = [literal(number, element)[0] for number in np.ravel(value)] or [literal(0, element)[0]]
+    yield f"    {c_type(element)} {name}[] = {{"
     for start in range(0, len(numbers), PER_LINE):
         yield f"        {', '.join(numbers[start : start + PER_LINE])},"
     yield "    };"
 
 
-def _results(results: Sequence[tuple[str, Type]]) -> Iterator[str]:
+def _results(results: Sequence[Parameter]) -> Iterator[str]:
     position = 1
-    for name, kind in results:
-        if not isinstance(kind, Buffer):
-            yield f"    {c_type(kind)} {name} = 0;"
+    for result in results:
+        name, kind = result.c_name, c_type(result.element)
+        if not result.is_buffer:
+            yield f"    {kind} {name} = 0;"
             continue
-        extents = " * ".join(f"sizes[{position + axis}]" for axis in range(kind.rank)) or "1"
-        position += kind.rank
+        extents = " * ".join(f"sizes[{position + axis}]" for axis in range(result.rank)) or "1"
+        position += result.rank
         yield f"    const int64_t {name}_size = {extents};"
-        yield f"    {c_type(kind)} *{name} = malloc({name}_size > 0 ? (size_t){name}_size * sizeof *{name} : 1);"
+        yield f"    {kind} *{name} = malloc({name}_size > 0 ? (size_t){name}_size * sizeof *{name} : 1);"
 
 
-def _print(name: str, kind: Type) -> Iterator[str]:
-    assert isinstance(kind, Scalar | Buffer)
-    element = str(kind.element if isinstance(kind, Buffer) else kind)
+def _print(result: Parameter) -> Iterator[str]:
+    name, element = result.c_name, str(result.element)
     form, cast = FORMATS[element], CASTS.get(element, "")
-    if isinstance(kind, Buffer):
+    if result.is_buffer:
         yield f"    for (int64_t k = 0; k < {name}_size; ++k) {{"
         yield f'        printf("{name}[%lld] = {form}\\n", (long long)k, {cast}{name}[k]);'
         yield "    }"

@@ -14,7 +14,7 @@ from adgen.ahead import checks
 from adgen.ahead.report import CheckReport, EntryReport, FunctionReport
 from adgen.ahead.units import Subject, Unit, unit_of
 from adgen.driver import program
-from adgen.emit import emit
+from adgen.emit import Emitted, emit
 from adgen.frontend.specs import ArraySpec, Spec
 from adgen.runtime.calls import Entry
 from adgen.runtime.samples import sample
@@ -52,7 +52,7 @@ def notes(subject: Subject, found: Measured) -> dict[str, str]:
     return {unit.optimised.name: found.note(product) for product, unit in subject.units.items()}
 
 
-def findings(subject: Subject, found: Measured, emitted: Any, library: Path, check: bool) -> FunctionReport:
+def findings(subject: Subject, found: Measured, emitted: Emitted, library: Path, check: bool) -> FunctionReport:
     """The report on a function whose entry points are in a library."""
     remarks = list(subject.remarks)
     reports: list[CheckReport] = []
@@ -72,7 +72,7 @@ def findings(subject: Subject, found: Measured, emitted: Any, library: Path, che
     )
 
 
-def _entries(subject: Subject, emitted: Any, library: Path) -> dict[str, Entry]:
+def _entries(subject: Subject, emitted: Emitted, library: Path) -> dict[str, Entry]:
     """The compiled entry points by product; those that only the check needs come from a library of their own."""
     found = {product: _loaded(subject, unit, emitted, library) for product, unit in subject.units.items()}
     wanted = [product for product in checks.NEEDED if product not in found and (subject.wrt or product == "pure")]
@@ -84,17 +84,17 @@ def _entries(subject: Subject, emitted: Any, library: Path) -> dict[str, Entry]:
     return found
 
 
-def _loaded(subject: Subject, unit: Unit, emitted: Any, library: Path) -> Entry:
+def _loaded(subject: Subject, unit: Unit, emitted: Emitted, library: Path) -> Entry:
     described = program(subject.primal, subject.wrt, unit.derived, unit.optimised, emitted)
     return Entry(described, load(library), getattr(subject.function, "__globals__", {}))
 
 
-def _entry(subject: Subject, name: str, emitted: Any, found: Measured) -> EntryReport:
+def _entry(subject: Subject, name: str, emitted: Emitted, found: Measured) -> EntryReport:
     product, parts = subject.entries[name]
     interface = emitted.interfaces[subject.units[parts[-1]].optimised.name]
     formula = renamed(interface.workspace, subject.specs)
     if interface.grows:
-        formula += " and heap memory that grows"
+        formula = "heap memory that grows" if formula == "0" else f"{formula} and heap memory that grows"
     return EntryReport(name, product, found.operations.get(parts[-1]), formula)
 
 
@@ -115,4 +115,3 @@ def shapes_of(arguments: Mapping[str, Any]) -> dict[str, str]:
         for name, value in arguments.items()
         if isinstance(value, np.ndarray) or type(value) is int
     }
-

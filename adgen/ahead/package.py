@@ -17,6 +17,7 @@ from adgen.ahead.stubs import StubEntry, Stubs
 from adgen.ahead.units import Subject
 from adgen.diagnostics import AdgenError
 from adgen.driver import program
+from adgen.emit import Emitted
 from adgen.frontend.specs import StaticSpec
 from adgen.ir.printer import print_function
 from adgen.runtime.codec import encode_constant, encode_program, encode_site, encode_spec
@@ -52,7 +53,9 @@ def package_name(stem: str) -> str:
     return f"{stem}_ad"
 
 
-def contents(stem: str, subjects: Sequence[Subject], emitted: Any, library: Path, report: Report) -> dict[str, bytes]:
+def contents(
+    stem: str, subjects: Sequence[Subject], emitted: Emitted, library: Path, report: Report
+) -> dict[str, bytes]:
     """The files of the package by path below its folder."""
     texts = {
         "__init__.py": _initialiser(stem, subjects, library),
@@ -78,7 +81,7 @@ def _stages(subjects: Sequence[Subject]) -> dict[str, str]:
     return found
 
 
-def interface(stem: str, subjects: Sequence[Subject], emitted: Any) -> dict[str, Any]:
+def interface(stem: str, subjects: Sequence[Subject], emitted: Emitted) -> dict[str, Any]:
     """What `adgen.runtime.package` needs to know, as JSON data."""
     programs = [
         encode_program(program(subject.primal, subject.wrt, unit.derived, unit.optimised, emitted))
@@ -90,17 +93,17 @@ def interface(stem: str, subjects: Sequence[Subject], emitted: Any) -> dict[str,
         "package": package_name(stem),
         "sites": [encode_site(site) for site in emitted.sites],
         "programs": programs,
-        "functions": [_function(subject) for subject in subjects],
+        "functions": [_function(subject, emitted) for subject in subjects],
     }
 
 
-def _function(subject: Subject) -> dict[str, Any]:
+def _function(subject: Subject, emitted: Emitted) -> dict[str, Any]:
     return {
         "name": subject.name,
         "parameters": [_parameter(subject, parameter) for parameter in subject.signature.parameters.values()],
         "specs": {name: encode_spec(spec) for name, spec in subject.specs.items()},
         "entries": {
-            name: [product, [subject.units[part].optimised.name for part in parts]]
+            name: [product, [emitted.interfaces[subject.units[part].optimised.name].c_name for part in parts]]
             for name, (product, parts) in subject.entries.items()
         },
         "texts": {name: entry_text(subject, product) for name, (product, _) in subject.entries.items()},

@@ -9,6 +9,7 @@ from typing import Any
 
 import adgen
 
+LONG = 160  # a formula that is longer is cut on the terminal
 VERSION = adgen.__version__
 
 
@@ -119,8 +120,14 @@ def _workspace(entries: tuple[EntryReport, ...], verbose: bool) -> list[str]:
     by_formula: dict[str, list[str]] = {}
     for entry in shown:
         by_formula.setdefault(entry.workspace, []).append(entry.product)
-    listed = [f"{' and '.join(products)} {formula}" for formula, products in by_formula.items()]
-    return [f"  workspace   in bytes: {'; '.join(listed)}"] if set(by_formula) - {"0", "none"} else ["  workspace   none"]
+    listed = [f"{' and '.join(products)} {_short(formula)}" for formula, products in by_formula.items()]
+    return (
+        [f"  workspace   in bytes: {'; '.join(listed)}"] if set(by_formula) - {"0", "none"} else ["  workspace   none"]
+    )
+
+
+def _short(formula: str) -> str:
+    return formula if len(formula) <= LONG else f"{formula[: LONG - 30]}... (all of it is in report.json)"
 
 
 def _operations(entries: tuple[EntryReport, ...]) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from adgen.ahead.options import DEFAULT_PRODUCTS, Options
 from adgen.diagnostics import AdgenError
 from adgen.driver import lower_function
+from adgen.emit import emit
 from adgen.frontend.specs import Lowered, Spec, UnknownSpec
 from adgen.ir.nodes import Function
 from adgen.passes.pipeline import optimise
@@ -82,7 +83,10 @@ def subjects(
     for function in functions:
         tell(f"reading {function.__name__}")
         try:
-            found.append(subject(function, options, given))
+            made = subject(function, options, given)
+            if len(functions) > 1:  # so that a function that C cannot hold is left out alone
+                emit([unit.optimised for unit in made.units.values()], made.name)
+            found.append(made)
         except AdgenError as error:
             if len(functions) == 1:
                 raise

@@ -38,7 +38,7 @@ def get(ctx: Context, value: Any, name: str) -> Any:
         ctx.fail("AD404", f"the function `{value.name}` has no attribute `{name}`")
     if isinstance(value, Sequence | Loop):
         ctx.fail("AD230", f"`.{name}` of a list whose length is not known when compiling is not supported")
-    if is_instance(value) and not callable(value):
+    if is_instance(value):
         return _of_instance(ctx, value, name)
     return _static(ctx, value, name)
 
@@ -138,7 +138,7 @@ def put(ctx: Context, owner: Any, name: str, value: Any) -> None:
     """`owner.name = value`."""
     if isinstance(owner, Dynamic | np.ndarray):
         ctx.fail("AD215", f"assigning to `.{name}` of an array is not supported")
-    if not is_instance(owner) or isinstance(owner, types.ModuleType):
+    if not is_instance(owner):
         ctx.fail("AD215", f"assigning to an attribute of {describe(owner)} is not supported")
     operators.own_check(ctx, owner)
     scalars.static(ctx, setattr, owner, name, operators.secure(ctx, value, name))

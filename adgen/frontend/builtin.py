@@ -188,7 +188,7 @@ def absolute(ctx: Context, x: Any) -> Any:
         return scalars.unary(ctx, abs, x)
     if memory.is_array(x):
         return calls.known(ctx, np.absolute, [x], {})[1]
-    method = operators._method(x, "__abs__")
+    method = operators.method_of(x, "__abs__")
     if method is not None:
         return calls.call(ctx, method, [x], {})
     return scalars.static(ctx, abs, x)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.frontend import arrays, assign, calls, evaluate, logic, memory, operators, scalars
+from adgen.frontend import arrays, assign, calls, evaluate, logic, memory, operators, scalars, subscripts
 from adgen.frontend.context import Frame
 from adgen.frontend.source import make_code
 from adgen.frontend.values import Closure, Generator, Loop, Number, Sequence, describe, is_number, is_static
@@ -22,10 +23,18 @@ LARGEST = 10_000
 COMPREHENSION = "comprehension"
 
 
-def iterate(ctx: Context, value: Any) -> list[Any] | Loop:
-    """A static list of items, or a loop."""
+ITERATORS = ("zip", "map", "enumerate", "reversed", "generator")
+KEYS, VALUES, ITEMS = (type(view) for view in (dict[Any, Any]().keys(), dict[Any, Any]().values(), {0: 0}.items()))
+
+
+def iterate(ctx: Context, value: Any) -> Loop:
+    """What a loop over a value runs over."""
+    if isinstance(value, Generator) or (isinstance(value, Loop) and value.what in ITERATORS):
+        if id(value) in ctx.spent:
+            ctx.fail("AD241", "this iterator has been used up", "make a list of it first")
+        ctx.spent[id(value)] = value
     if isinstance(value, Loop):
-        return value
+        return replace(value, what="range" if value.what == "range" else "items")
     if isinstance(value, range):
         return Loop(value.start, value.stop, value.step, lambda index: index)
     if isinstance(value, Sequence):
@@ -39,9 +48,41 @@ def iterate(ctx: Context, value: Any) -> list[Any] | Loop:
         if ctx.inference is not None:
             ctx.inference.array(ctx, value, 1)
         ctx.fail("AD322", f"{describe(value)} is not iterable", "is this argument meant to be an array?")
-    if isinstance(value, str | bytes | tuple | list | dict | set | frozenset) or hasattr(value, "__iter__"):
-        return list(scalars.static(ctx, list, value))
+    if isinstance(value, (list, dict, KEYS, VALUES, ITEMS)):
+        return _over_container(ctx, value)
+    if isinstance(value, str | bytes | tuple | set | frozenset) or hasattr(value, "__iter__"):
+        return over_items(ctx, scalars.static(ctx, tuple, value))
+    method = operators.method_of(value, "__getitem__")
+    if method is not None and operators.method_of(value, "__len__") is not None:
+        count = calls.call(ctx, len, [value], {})
+        return Loop(0, count, 1, lambda index: calls.call(ctx, method, [value, index], {}), "items", unroll=True)
     ctx.fail("AD322", f"{describe(value)} is not iterable")
+
+
+def over_items(ctx: Context, items: Any) -> Loop:
+    """A loop over a static sequence: unrolled, or indexed at run time next to something of run-time length."""
+    return Loop(0, len(items), 1, lambda index: subscripts.get(ctx, items, index), "items", unroll=True)
+
+
+def _over_container(ctx: Context, value: Any) -> Loop:
+    """A loop over a container that the body may change: items are read as the loop comes to them, as in Python."""
+    length = len(value)
+    keys = list(range(length)) if isinstance(value, list) else list(value)
+    owner = value if isinstance(value, list) else getattr(value, "mapping", None)
+    if isinstance(value, (VALUES, ITEMS)):
+        keys = list(owner or ())
+
+    def item(index: Any) -> Any:
+        if len(value) != length:
+            ctx.fail("AD242", "a list or dict changes its size while it is iterated", "iterate over a copy")
+        if not isinstance(index, int):
+            return subscripts.get(ctx, list(value), index)
+        key = keys[index]
+        if owner is None or isinstance(value, (dict, KEYS)):
+            return key
+        return (key, owner[key]) if isinstance(value, ITEMS) else owner[key]
+
+    return Loop(0, length, 1, item, "items", unroll=True)
 
 
 def _weak(item: Any) -> Any:
@@ -55,14 +96,14 @@ def _over_array(ctx: Context, array: Any, what: str) -> Loop:
     return Loop(0, memory.static_extent(ctx, extent), 1, lambda index: item(scalars.as_index(ctx, index)), what)
 
 
-def _over_generator(ctx: Context, value: Generator) -> list[Any] | Loop:
+def _over_generator(ctx: Context, value: Generator) -> Loop:
     node = value.node
     if len(node.generators) == 1 and not node.generators[0].ifs:
         frame = _scope(ctx, node, value.frame)
         source = _in_frame(ctx, frame, lambda: iterate(ctx, evaluate.expression(ctx, node.generators[0].iter)))
-        if isinstance(source, Loop):
-            return Loop(source.start, source.stop, source.step, _element(ctx, node, frame, source), "generator")
-    return collect(ctx, node, value.frame)
+        if not source.unroll:
+            return Loop(source.start, source.stop, source.step, _element(ctx, node, frame, source), "items")
+    return over_items(ctx, tuple(collect(ctx, node, value.frame)))
 
 
 def _element(ctx: Context, node: Any, frame: Frame, source: Loop) -> Callable[[Any], Any]:
@@ -96,20 +137,21 @@ def _in_frame(ctx: Context, frame: Frame, compute: Callable[[], Any]) -> Any:
 
 def items_of(ctx: Context, value: Any) -> Iterable[Any]:
     """All items of something whose number of items is known now."""
-    source = iterate(ctx, value)
-    if isinstance(source, list):
-        return source
+    return _each(ctx, iterate(ctx, value))
+
+
+def _each(ctx: Context, source: Loop) -> Iterable[Any]:
     trip = source.trip
     if trip is None:
         ctx.fail_dynamic("AD227", "the number of items is known at run time only", "use an array and a loop")
     if trip > LARGEST:
         ctx.fail("AD240", f"{trip} items are too many to handle one by one", "use an array and a loop")
-    return [source.item(index) for index in range(source.start, source.stop, source.step)]
+    return (source.item(index) for index in range(source.start, source.stop, source.step))
 
 
 def spread(ctx: Context, value: Any) -> list[Any]:
     """All items, as a list: `*value`, `list(value)`, unpacking."""
-    return list(items_of(ctx, value))
+    return list(value) if isinstance(value, tuple | list) else list(items_of(ctx, value))
 
 
 def evaluate_node(ctx: Context, node: ast.expr) -> Any:
@@ -137,7 +179,7 @@ def _dynamic_list(ctx: Context, generator: Generator) -> Sequence | None:
         return None
     frame = _scope(ctx, node, generator.frame)
     source = _in_frame(ctx, frame, lambda: iterate(ctx, evaluate.expression(ctx, node.generators[0].iter)))
-    if isinstance(source, list) or source.trip is not None:
+    if source.trip is not None:
         return None
     loop = normalised(ctx, Loop(source.start, source.stop, source.step, _element(ctx, node, frame, source)))
     return Sequence(memory.tabulate(ctx, scalars.as_index(ctx, loop.stop), loop.item))
@@ -158,14 +200,14 @@ def collect(ctx: Context, node: Any, parent: Frame) -> list[Any]:
             return
         generator = node.generators[k]
         source = iterate(ctx, evaluate.expression(ctx, generator.iter))
-        if isinstance(source, Loop) and source.trip is None:
+        if source.trip is None:
             ctx.place(generator.iter)
             ctx.fail_dynamic(
                 "AD227",
                 "this comprehension gives a list whose length is known at run time only",
                 "fill an array in a loop",
             )
-        for item in items_of(ctx, source):
+        for item in _each(ctx, source):
             assign.target(ctx, generator.target, item)
             if all(_holds(ctx, test) for test in generator.ifs):
                 level(k + 1)
@@ -196,7 +238,7 @@ def normalised(ctx: Context, loop: Loop) -> Loop:
         return loop.item(scalars.binary(ctx, operator.add, loop.start, moved))
 
     if loop.trip is not None:
-        return Loop(0, loop.trip, 1, item, loop.what)
+        return Loop(0, loop.trip, 1, item, loop.what, loop.unroll)
     span = scalars.binary(ctx, operator.sub, loop.stop, loop.start)
     if loop.step != 1:
         up = scalars.binary(ctx, operator.floordiv, scalars.unary(ctx, operator.neg, span), loop.step)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from adgen.diagnostics import AdgenError, Span
 from adgen.frontend.ranges import Ranges
+from adgen.frontend.state import is_instance
 from adgen.frontend.values import Number
 from adgen.frontend.writes import Writes
 from adgen.ir.builder import Builder
@@ -55,6 +56,7 @@ class Context:
     record: Callable[..., None] = lambda *_: None
     upkeep: set[Operation] = field(default_factory=set)
     moves: dict[Operation, list[Move]] = field(default_factory=dict)
+    spent: dict[int, Any] = field(default_factory=dict)
     owned: dict[int, Any] = field(default_factory=dict)
     loops: dict[Any, Any] = field(default_factory=dict)
     sites: tuple[Any, ...] = ()
@@ -67,7 +69,7 @@ class Context:
 
     def own(self, value: Any) -> Any:
         """Mark a container as made by the program being lowered, which may change it."""
-        if isinstance(value, list | dict | set) or (hasattr(value, "__dict__") and not callable(value)):
+        if isinstance(value, list | dict | set) or is_instance(value):
             self.owned[id(value)] = value
         return value
 

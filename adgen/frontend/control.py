@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adgen import ops
 from adgen.frontend import memory
-from adgen.frontend.join import Cell, Flattener, Template, meet, never, same
+from adgen.frontend.join import Cell, Flattener, Template, meet, never, same, separate
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import Slot, State, fill
 from adgen.frontend.values import UNBOUND, Maybe, Poison, Unbound
@@ -87,7 +87,8 @@ def _joins(
             if slot.key == RESULT and (reason := never(template)) is not None:
                 ctx.fail(reason.code, reason.message, "return the same kind of value on every path")
             joins.append((slot, template, a, b))
-    return joins, plain
+    safe = separate(ctx, [(template, (a, b)) for _, template, a, b in joins])
+    return [(slot, template, a, b) for template, (slot, _, a, b) in zip(safe, joins)], plain
 
 
 def _join_one_side(

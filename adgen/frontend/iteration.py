@@ -33,20 +33,19 @@ MOST_OPERATIONS = 200_000
 
 def for_statement(ctx: Context, node: ast.For) -> None:
     """Lower a `for`."""
-    source = comprehensions.iterate(ctx, evaluate.expression(ctx, node.iter))
+    iterated = evaluate.expression(ctx, node.iter)
+    length = len(iterated) if isinstance(iterated, list | dict) else 0
+    source = comprehensions.iterate(ctx, iterated)
     ctx.place(node)
     outer = _enter(ctx)
-    if isinstance(source, list):
-        _unroll(ctx, node, [_constant(item) for item in source])
-    elif source.trip is not None and (source.trip == 0 or (source.trip == 1 and source.what != "range")):
+    if source.unroll or source.trip == 0 or (source.trip == 1 and source.what != "range"):
         _unroll(ctx, node, _items(source))
     else:
         _loop(ctx, node, source, peeled=False)
+    if isinstance(iterated, list | dict) and len(iterated) != length:
+        ctx.place(node)
+        ctx.fail("AD242", "a list or dict changes its size while it is iterated", "iterate over a copy")
     _finish(ctx, node, outer)
-
-
-def _constant(item: Any) -> Callable[[], Any]:
-    return lambda: item
 
 
 def _items(source: Loop) -> list[Callable[[], Any]]:
@@ -77,13 +76,12 @@ def _finish(ctx: Context, node: ast.For | ast.While, outer: dict[str, Any]) -> N
     left = control.jumped(ctx)
     if left is True:
         return
-    staying = [ctx.builder.op(ops.NOT, flag) for flag in (left,) if isinstance(flag, Value)]
-    if isinstance(broken, Number):
-        staying.append(ctx.builder.op(ops.NOT, broken.value))
-    if not staying:
-        blocks.block(ctx, node.orelse, alive)
+    if not isinstance(broken, Number):
+        control.guarded(ctx, left, lambda: blocks.block(ctx, node.orelse, alive), alive)
         return
-    unbroken = staying[0] if len(staying) == 1 else ctx.builder.op(ops.AND, *staying)
+    unbroken = ctx.builder.op(ops.NOT, broken.value)
+    if isinstance(left, Value):
+        unbroken = ctx.builder.op(ops.AND, unbroken, ctx.builder.op(ops.NOT, left))
     control.guarded_by(ctx, unbroken, lambda: blocks.block(ctx, node.orelse, alive), alive)
 
 
@@ -125,9 +123,13 @@ def _header(ctx: Context, node: ast.For, source: Loop) -> Header:
     start = scalars.as_index(ctx, source.start, "a bound of `range`")
     stop = scalars.as_index(ctx, source.stop, "a bound of `range`")
     name = node.target.id if isinstance(node.target, ast.Name) and source.what == "range" else "i"
-    if isinstance(node.target, ast.Tuple) and source.what == "enumerate" and isinstance(node.target.elts[0], ast.Name):
-        name = node.target.elts[0].id
+    if isinstance(node.target, ast.Tuple) and source.start == 0 and isinstance(node.target.elts[0], ast.Name):
+        name = node.target.elts[0].id if _is_enumerate(node.iter) else name
     return Header(node, start, stop, source.step, source.trip, name if name.isidentifier() and name != "_" else "i")
+
+
+def _is_enumerate(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "enumerate"
 
 
 def _body(ctx: Context, node: ast.For, source: Loop) -> Callable[[Value | None], None]:

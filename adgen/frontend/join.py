@@ -7,12 +7,12 @@ value into the IR scalars that a region yields, `rebuild` turns the results back
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adgen.frontend import memory, scalars
-from adgen.frontend.state import content_of, is_instance
+from adgen.frontend.state import content_of, is_instance, references
 from adgen.frontend.values import UNBOUND, Dynamic, Maybe, Number, Poison, Unbound, describe, is_number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, Scalar
@@ -308,13 +308,53 @@ def meet_one(ctx: Context, value: Any, name: str) -> Template:
     return Fixed(value)
 
 
+def containers(value: Any) -> bool:
+    """True for a value that is or holds a mutable container."""
+    if isinstance(value, tuple):
+        return any(containers(item) for item in value)
+    return isinstance(value, list | dict | set) or is_instance(value)
+
+
 def held(ctx: Context, value: Any, name: str) -> Template:
     """The template of a value that is there on one path only."""
-    if is_static(value) or memory.outlives(ctx, value):
+    if (is_static(value) and not containers(value)) or memory.outlives(ctx, value):
         return Fixed(value)
+    if id(value) in ctx.owned and references(ctx, value) > 0:
+        return Fixed(value)  # made before: the same container outside
     if isinstance(value, tuple | list | dict):
         return Struct(value, {key: held(ctx, item, f"{name}_{key}") for key, item in items_of(value).items()})
     return meet_one(ctx, value, name)
+
+
+def containers_in(template: Template, value: Any) -> Iterator[Any]:
+    """The mutable containers that a template would replace by new ones."""
+    if isinstance(value, Maybe):
+        value = value.value
+    if isinstance(template, Optional):
+        yield from containers_in(template.inner, value)
+    elif isinstance(template, Struct) and not isinstance(value, Unbound):
+        if not isinstance(value, tuple):
+            yield value
+        for key, item in items_of(value).items():
+            yield from containers_in(template.items[key], item)
+
+
+def separate(ctx: Context, joins: Iterable[tuple[Template, Sequence[Any]]]) -> list[Template]:
+    """The templates, where joining a container that something else holds too becomes `Never`: Python would have one
+    container, the join makes two."""
+    pairs = list(joins)
+    holders: dict[int, set[int]] = {}
+    shared: set[int] = set()
+    for k, (template, values) in enumerate(pairs):
+        for value in values:
+            for container in containers_in(template, value):
+                holders.setdefault(id(container), set()).add(k)
+                if references(ctx, container) > 1:
+                    shared.add(k)
+    shared |= {k for group in holders.values() if len(group) > 1 for k in group}
+    message = "a list, dict or instance that has two names is replaced on one path only"
+    reason = Poison("AD340", message, "make a copy of it, or change it in place on all paths")
+    return [Never(reason) if k in shared else template for k, (template, _) in enumerate(pairs)]
 
 
 def never(template: Template) -> Poison | None:

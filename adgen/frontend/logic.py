@@ -73,7 +73,7 @@ def _truth_tail(ctx: Context, node: ast.BoolOp, rest: list[ast.expr], truth: Val
     return short_circuit(ctx, truth, wants, lambda: condition(ctx, tail))
 
 
-def short_circuit(ctx: Context, truth: Value, wants: bool, right: Callable[[], bool | Value]) -> Value:
+def short_circuit(ctx: Context, truth: Value, wants: bool, right: Callable[[], bool | Value]) -> bool | Value:
     """`truth and right()` where `wants`, else `truth or right()`; the right side runs only where Python runs it.
 
     Pure operations may as well run always: they have no effect, and a bool carries no derivative.
@@ -92,7 +92,7 @@ def short_circuit(ctx: Context, truth: Value, wants: bool, right: Callable[[], b
     known = outcome if isinstance(outcome, bool) else builder.known(outcome)
     if all(operation.row.pure for operation in block.operations):
         if known is not None:
-            return truth if bool(known) == wants else builder.const(bool(known), BOOL)
+            return truth if bool(known) == wants else bool(known)
         for operation in block.operations:
             builder.append(operation)
         assert isinstance(outcome, Value)
@@ -128,10 +128,8 @@ def _compare_tail(ctx: Context, node: ast.Compare, left: Any, k: int) -> Any:
     truth = operators.truth(ctx, outcome)
     if isinstance(truth, bool):
         return _compare_tail(ctx, node, right, k + 1) if truth else outcome
-    return Number(
-        short_circuit(ctx, truth, True, lambda: operators.truth(ctx, _compare_tail(ctx, node, right, k + 1))),
-        isinstance(outcome, Number) and outcome.weak,
-    )
+    both = short_circuit(ctx, truth, True, lambda: operators.truth(ctx, _compare_tail(ctx, node, right, k + 1)))
+    return both if isinstance(both, bool) else Number(both, isinstance(outcome, Number) and outcome.weak)
 
 
 def if_expression(ctx: Context, node: ast.IfExp) -> Any:

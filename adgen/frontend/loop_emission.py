@@ -11,10 +11,10 @@ from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend import memory
 from adgen.frontend.control import DEAD
-from adgen.frontend.join import Flattener, Template, never
+from adgen.frontend.join import Flattener, Template, never, same
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import Slot, State
-from adgen.frontend.values import UNBOUND
+from adgen.frontend.values import UNBOUND, Maybe
 from adgen.ir import core
 from adgen.ir.builder import Block
 from adgen.ir.nodes import Value
@@ -212,6 +212,7 @@ def _emit_while(
     extra = [flag] if going is not None else []
     with builder.block([*arguments, *extra]) as test:
         enter(ctx, entry, plan, arguments)
+        before = State.capture(ctx)
         if going is None:
             outcome = header.test()
             test.results = (outcome if isinstance(outcome, Value) else builder.const(outcome, BOOL),)
@@ -220,6 +221,7 @@ def _emit_while(
                 outcome = header.test()
                 inner.results = (outcome if isinstance(outcome, Value) else builder.const(outcome, BOOL),)
             test.results = (_and_then(ctx, flag, inner),)
+        _check_test(ctx, before)
         entry.restore()
     if going is not None:
         body.arguments = (*body.arguments, Value(BOOL, "going"))
@@ -228,6 +230,15 @@ def _emit_while(
     else:
         body.results = tuple(finals)
     return builder.emit(core.WHILE, carried, {}, (test.region(), body.region()), names), outcome is True
+
+
+def _check_test(ctx: Context, before: State) -> None:
+    """The test of a `while` may write arrays, but not change names or containers: the body would not see it."""
+    after = dict(State.capture(ctx).slots())
+    for slot, value in before.slots():
+        if not same(value, after.get(slot)) and not isinstance(value, Maybe):
+            help = "move it into the body: `while True: ... if not ...: break`"
+            raise Unstable("AD243", "a list, dict or name is changed by the test of this loop", ctx.span, help)
 
 
 def _and_then(ctx: Context, flag: Value, inner: Block) -> Value:

@@ -24,6 +24,7 @@ from adgen.frontend.join import (
     never,
     number_template,
     same,
+    separate,
     widen,
 )
 from adgen.frontend.loop_emission import (
@@ -167,7 +168,7 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
     """Compare the end of the iteration with the plan.  True: the plan was widened."""
     changed = False
     flow = ctx.frame.code.flow
-    for owner, (_, content) in begin.containers.items():
+    for owner, (_, content) in entry.containers.items():
         if owner in end.containers and list(content) != list(end.containers[owner][1]):
             help = "use an array of the final size, or a loop whose number of iterations is a constant"
             raise Unstable("AD315", "a list or dict changes its size in this loop", ctx.span, help)
@@ -179,7 +180,7 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
     plan.late.clear()
     finals = dict(end.slots())
     for slot in dict.fromkeys([*finals, *dict(begin.slots())]):
-        if slot in plan.head or (slot.owner and slot.owner not in begin.containers):
+        if slot in plan.head or (slot.owner and slot.owner not in entry.containers):
             continue
         before, after = value_of(begin, slot), finals.get(slot, UNBOUND)
         if slot.owner == 0 and slot.key in (BROKEN, CONTINUED, RETURNED, RESULT):
@@ -192,6 +193,10 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
             changed = True
         else:
             plan.late[slot] = meet(ctx, value_of(entry, slot), after, str(slot.key))
+    slots = [*plan.head, *plan.late]
+    joins = [(t, (value_of(entry, s), value_of(end, s))) for s, t in [*plan.head.items(), *plan.late.items()]]
+    for slot, template in zip(slots, separate(ctx, joins)):
+        (plan.head if slot in plan.head else plan.late)[slot] = template
     for slot, template in plan.head.items():
         if (reason := never(template)) is not None:
             if ctx.inference is not None:

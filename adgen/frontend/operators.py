@@ -91,7 +91,7 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
     if memory.is_array(a) or memory.is_array(b):
         return _array_binary(ctx, operator_, a, b)
     for owner, other, k in ((a, b, 0), (b, a, 1)):
-        method = _method(owner, METHODS.get(operator_, ("", ""))[k])
+        method = method_of(owner, METHODS.get(operator_, ("", ""))[k])
         if method is not None:
             return calls.call(ctx, method, [owner, other], {})
     if isinstance(a, Sequence) or isinstance(b, Sequence):
@@ -126,9 +126,9 @@ def _unsupported(ctx: Context, operator_: Any, a: Any, b: Any) -> NoReturn:
     ctx.fail("AD306", f"`{SYMBOLS[operator_]}` is not defined for {describe(a)} and {describe(b)}", help)
 
 
-def _method(value: Any, name: str) -> Any:
+def method_of(value: Any, name: str) -> Any:
     """A method of the user's class that implements an operator."""
-    if not name or isinstance(value, Dynamic | type) or not is_instance(value) or callable(value):
+    if not name or isinstance(value, Dynamic) or not is_instance(value):
         return None
     from adgen.frontend.source import python_function
 
@@ -201,7 +201,7 @@ def unary(ctx: Context, operator_: Callable[..., Any], a: Any) -> Any:
     if memory.is_array(a):
         return arrays.elementwise(ctx, operator_, [memory.wrap(ctx, a)])
     names = {operator.neg: "__neg__", operator.pos: "__pos__", operator.invert: "__invert__"}
-    method = _method(a, names[operator_])
+    method = method_of(a, names[operator_])
     if method is not None:
         return calls.call(ctx, method, [a], {})
     if not is_static(a):
@@ -256,7 +256,7 @@ def equality(ctx: Context, function: Callable[..., Any], a: Any, b: Any) -> Any:
     if memory.is_array(a) or memory.is_array(b):
         return _array_binary(ctx, function, a, b)
     for owner, other, k in ((a, b, 0), (b, a, 1)):
-        method = _method(owner, METHODS[function][k])
+        method = method_of(owner, METHODS[function][k])
         if method is not None:
             return calls.call(ctx, method, [owner, other], {})
     if is_static(a) and is_static(b):

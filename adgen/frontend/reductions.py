@@ -19,32 +19,33 @@ if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 
+FEW = 16  # so many items are reduced without a loop
+
+
 def total(ctx: Context, iterable: Any, start: Any = 0) -> Any:
     """`sum`."""
-    reduced = _reduced(ctx, "sum", iterable, start)
-    if reduced is not NotImplemented:
+    reduced, items = _reduced(ctx, "sum", iterable, start)
+    if items is None:
         return reduced
     result = start
-    for item in iteration.items_of(ctx, iterable):
+    for item in items:
         result = operators.binary(ctx, operator.add, result, item)
     return result
 
 
-def _reduced(ctx: Context, kind: str, iterable: Any, start: Any = 0) -> Any:
-    """A reduction over an iteration of run-time length, as a loop; NotImplemented when the length is static."""
+def _reduced(ctx: Context, kind: str, iterable: Any, start: Any = 0) -> tuple[Any, list[Any] | None]:
+    """A reduction over an iteration of run-time length, as a loop; or the items when their number is known."""
     if isinstance(iterable, Generator) and not _static_generator(ctx, iterable):
-        return iteration.reduce(ctx, kind, iterable, start)
-    if isinstance(iterable, Generator):
-        return NotImplemented
+        return iteration.reduce(ctx, kind, iterable, start), None
     source = iteration.iterate(ctx, iterable)
-    if isinstance(source, list) or (source.trip is not None and source.trip <= 16):
-        return NotImplemented
-    return iteration.reduce(ctx, kind, iteration.generator_over(ctx, iterable), start)
+    if source.unroll or (source.trip is not None and source.trip <= FEW):
+        return None, list(iteration.items_of(ctx, source))
+    return iteration.reduce(ctx, kind, iteration.generator_over(ctx, source), start), None
 
 
 def _static_generator(ctx: Context, generator: Generator) -> bool:
     """The loops of a generator expression are over static sequences and its conditions are decided now."""
-    before = State.capture(ctx)
+    before, spent = State.capture(ctx), dict(ctx.spent)
     with ctx.builder.block() as block:
         try:
             iteration.collect(ctx, generator.node, generator.frame)
@@ -52,6 +53,7 @@ def _static_generator(ctx: Context, generator: Generator) -> bool:
         except AdgenError:
             static = False
     before.restore()
+    ctx.spent = spent
     return static
 
 
@@ -75,10 +77,12 @@ def extreme(kind: str) -> Callable[..., Any]:
     def apply(ctx: Context, *values: Any, key: Any = None, default: Any = NotImplemented) -> Any:
         if len(values) == 1:
             if key is None:
-                reduced = _reduced(ctx, kind, values[0])
-                if reduced is not NotImplemented:
+                reduced, items = _reduced(ctx, kind, values[0])
+                if items is None:
                     return reduced
-            values = tuple(iteration.items_of(ctx, values[0]))
+                values = tuple(items)
+            else:
+                values = tuple(iteration.items_of(ctx, values[0]))
         if not values:
             if default is not NotImplemented:
                 return default
@@ -95,11 +99,11 @@ def quantifier(kind: str) -> Callable[..., Any]:
     row = ops.OR if kind == "any" else ops.AND
 
     def apply(ctx: Context, iterable: Any) -> Any:
-        reduced = _reduced(ctx, kind, iterable)
-        if reduced is not NotImplemented:
+        reduced, items = _reduced(ctx, kind, iterable)
+        if items is None:
             return reduced
         result: Any = kind == "all"
-        for item in iteration.items_of(ctx, iterable):
+        for item in items:
             result = operators.conjunction(ctx, result, operators.truth(ctx, item), row)
         return result
 

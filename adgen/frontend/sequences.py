@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from adgen import ops
-from adgen.frontend import calls, memory, operators, scalars, subscripts
+from adgen.frontend import calls, memory, operators, scalars
 from adgen.frontend import comprehensions as iteration
 from adgen.frontend.values import Loop, Number, Sequence, describe, is_number
 
@@ -29,7 +29,7 @@ def length(ctx: Context, x: Any) -> Any:
         ctx.fail("AD322", f"{describe(x)} has no length", "is this argument meant to be an array?")
     if isinstance(x, Loop):
         return iteration.normalised(ctx, x).stop
-    method = operators._method(x, "__len__")
+    method = operators.method_of(x, "__len__")
     if method is not None:
         return calls.call(ctx, method, [x], {})
     return scalars.static(ctx, len, x)
@@ -76,15 +76,12 @@ def _stepped(ctx: Context, start: Any, stop: Any, step: Number) -> Loop:
 
 def make_enumerate(ctx: Context, iterable: Any, start: Any = 0) -> Any:
     """`enumerate`."""
-    source = iteration.iterate(ctx, iterable)
-    if isinstance(source, list):
-        return [(scalars.binary(ctx, operator.add, k, start), item) for k, item in enumerate(source)]
-    loop = iteration.normalised(ctx, source)
+    loop = iteration.normalised(ctx, iteration.iterate(ctx, iterable))
 
     def item(index: Any) -> Any:
         return (scalars.binary(ctx, operator.add, index, start) if _nonzero(start) else index, loop.item(index))
 
-    return Loop(0, loop.stop, 1, item, "enumerate")
+    return Loop(0, loop.stop, 1, item, "enumerate", loop.unroll)
 
 
 def _nonzero(start: Any) -> bool:
@@ -93,33 +90,21 @@ def _nonzero(start: Any) -> bool:
 
 def make_zip(ctx: Context, *iterables: Any, strict: Any = False) -> Any:
     """`zip`."""
-    sources = [iteration.iterate(ctx, x) for x in iterables]
-    countable = all(isinstance(s, list) or s.trip is not None for s in sources)
-    if countable and (any(isinstance(s, list) for s in sources) or not sources):
-        counts = [len(s) if isinstance(s, list) else s.trip for s in sources]
-        if strict is True and len(set(counts)) > 1:
-            ctx.fail("AD305", "ValueError: zip() arguments differ in length")
-        columns = [s if isinstance(s, list) else _first(s, min(c for c in counts if c is not None)) for s in sources]
-        return list(zip(*columns))
-    loops = [iteration.normalised(ctx, _as_loop(ctx, s)) for s in sources]
+    loops = [iteration.normalised(ctx, iteration.iterate(ctx, x)) for x in iterables]
+    if not loops:
+        return iteration.over_items(ctx, ())
     stop = loops[0].stop
     for loop in loops[1:]:
         stop = _smaller(ctx, stop, loop.stop, strict is True)
-    return Loop(0, stop, 1, lambda index: tuple(loop.item(index) for loop in loops), "zip")
-
-
-def _first(loop: Loop, count: int) -> list[Any]:
-    return [loop.item(k) for k in range(loop.start, loop.stop, loop.step)[:count]]
-
-
-def _as_loop(ctx: Context, source: list[Any] | Loop) -> Loop:
-    """A static list next to an iteration of run-time length is indexed at run time."""
-    if isinstance(source, Loop):
-        return source
-    return Loop(0, len(source), 1, lambda index: subscripts.get(ctx, source, index), "list")
+    unroll = isinstance(stop, int) and any(loop.unroll for loop in loops)
+    return Loop(0, stop, 1, lambda index: tuple(loop.item(index) for loop in loops), "zip", unroll)
 
 
 def _smaller(ctx: Context, a: Any, b: Any, strict: bool) -> Any:
+    if isinstance(a, int) and isinstance(b, int):
+        if strict and a != b:
+            ctx.fail("AD305", f"ValueError: zip() arguments differ in length: {a} and {b}")
+        return min(a, b)
     first, second = scalars.as_index(ctx, a), scalars.as_index(ctx, b)
     if strict:
         memory.agree(ctx, first, second, "zip() arguments differ in length: {0} and {1}")
@@ -133,26 +118,24 @@ def make_reversed(ctx: Context, iterable: Any) -> Any:
     """`reversed`."""
     if isinstance(iterable, range):
         return iterable[::-1]
-    source = iteration.iterate(ctx, iterable)
-    if isinstance(source, list):
-        return source[::-1]
-    loop = iteration.normalised(ctx, source)
+    loop = iteration.normalised(ctx, iteration.iterate(ctx, iterable))
     last = scalars.binary(ctx, operator.sub, loop.stop, 1)
-    return Loop(0, loop.stop, 1, lambda index: loop.item(scalars.binary(ctx, operator.sub, last, index)), "reversed")
+
+    def item(index: Any) -> Any:
+        return loop.item(scalars.binary(ctx, operator.sub, last, index))
+
+    return Loop(0, loop.stop, 1, item, "reversed", loop.unroll)
 
 
 def make_map(ctx: Context, function: Any, *iterables: Any) -> Any:
     """`map`."""
-    source = make_zip(ctx, *iterables) if len(iterables) > 1 else iteration.iterate(ctx, iterables[0])
+    loop = iteration.iterate(ctx, make_zip(ctx, *iterables) if len(iterables) > 1 else iterables[0])
     single = len(iterables) == 1
 
     def apply(item: Any) -> Any:
         return calls.call(ctx, function, [item] if single else list(item), {})
 
-    if isinstance(source, list):
-        return [operators.secure(ctx, apply(item)) for item in source]
-    loop = source
-    return Loop(loop.start, loop.stop, loop.step, lambda index: apply(loop.item(index)), "map")
+    return Loop(loop.start, loop.stop, loop.step, lambda index: apply(loop.item(index)), "map", loop.unroll)
 
 
 def make_filter(ctx: Context, function: Any, iterable: Any) -> Any:
@@ -164,4 +147,4 @@ def make_filter(ctx: Context, function: Any, iterable: Any) -> Any:
             ctx.fail_dynamic("AD228", "the test of `filter` is decided at run time, and so is the length of the result")
         if truth:
             kept.append(item)
-    return kept
+    return iteration.over_items(ctx, tuple(kept))

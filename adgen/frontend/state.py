@@ -7,14 +7,31 @@ joined (see `join`).  A *slot* is one place that can change: a name, or an item 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import types
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from adgen.frontend.values import Maybe, instance_fields
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context, Frame
+
+
+NOT_INSTANCES = (
+    type,
+    types.ModuleType,
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    functools.partial,
+    np.ufunc,
+    np.generic,
+    BaseException,
+)
 
 
 @dataclass(frozen=True)
@@ -93,6 +110,33 @@ def _collect(ctx: Context, value: Any, found: dict[int, tuple[Any, dict[Any, Any
             _collect(ctx, item, found)
 
 
+def references(ctx: Context, container: Any) -> int:
+    """How many names and items hold a container at present."""
+    seen: set[int] = set()
+
+    def count(value: Any) -> int:
+        if isinstance(value, Maybe):
+            value = value.value
+        if value is container:
+            return 1
+        if isinstance(value, tuple):
+            return sum(count(item) for item in value)
+        if id(value) in ctx.owned and id(value) not in seen:
+            seen.add(id(value))
+            return sum(count(item) for item in content_of(value).values())
+        return 0
+
+    frames, total = list(ctx.frames), 0
+    visited: set[int] = set()
+    while frames:
+        frame = frames.pop()
+        if id(frame) not in visited:
+            visited.add(id(frame))
+            total += sum(count(value) for value in frame.names.values())
+            frames.extend([frame.parent] if frame.parent is not None else [])
+    return total
+
+
 def content_of(container: Any) -> dict[Any, Any]:
     """The items of a mutable container by key."""
     if isinstance(container, list):
@@ -121,4 +165,6 @@ def fill(container: Any, content: dict[Any, Any]) -> None:
 
 def is_instance(value: Any) -> bool:
     """True for an instance of a user's class that may hold dynamic attributes."""
-    return not isinstance(value, type) and (dataclasses.is_dataclass(value) or hasattr(value, "__dict__"))
+    if isinstance(value, NOT_INSTANCES):
+        return False
+    return dataclasses.is_dataclass(value) or hasattr(value, "__dict__")

@@ -151,6 +151,8 @@ def _assign(ctx: Context, node: ast.Assign) -> None:
     if ctx.inference is not None:
         _infer_shape(ctx, node)
     value = evaluate.expression(ctx, node.value)
+    if len(node.targets) > 1:
+        value = operators.secure(ctx, value)  # all targets share what it is
     for target in node.targets:
         ctx.place(node)
         assign.target(ctx, target, value)

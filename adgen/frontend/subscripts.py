@@ -49,7 +49,7 @@ def get(ctx: Context, value: Any, key: Any) -> Any:
             ctx.fail_dynamic("AD222", f"{what} must be known when compiling", "use an array")
         item = scalars.static(ctx, operator.getitem, value, key)
         return ctx.own(item) if isinstance(key, slice) else item
-    method = operators._method(value, "__getitem__")
+    method = operators.method_of(value, "__getitem__")
     if method is not None:
         return calls.call(ctx, method, [value, key], {})
     if not is_static(value) or not is_static(key):
@@ -162,7 +162,7 @@ def put(ctx: Context, owner: Any, key: Any, value: Any) -> None:
             )
         scalars.static(ctx, owner.__setitem__, key, operators.secure(ctx, value))
         return
-    method = operators._method(owner, "__setitem__")
+    method = operators.method_of(owner, "__setitem__")
     if method is not None:
         calls.call(ctx, method, [owner, key, value], {})
         return

@@ -98,7 +98,8 @@ class Loop:
     """Something that is iterated by an IR loop: `range`, an array, `zip` of those ...
 
     The loop runs over `range(start, stop, step)`, whose bounds are ints or dynamic numbers; `item(index)` gives the
-    item for an index, which is an int when the loop is unrolled and a dynamic number otherwise.
+    item for an index, which is an int when the loop is unrolled and a dynamic number otherwise.  `unroll` asks for
+    ints: the items are those of a static container.
     """
 
     start: Any
@@ -106,6 +107,7 @@ class Loop:
     step: int
     item: Callable[[Any], Any]
     what: str = "range"
+    unroll: bool = False
 
     @property
     def trip(self) -> int | None:

@@ -55,7 +55,7 @@ def compile(
     emit = tuple(dict.fromkeys(("value", *emit)))
     for product in emit:
         if product not in PRODUCTS:
-            raise AdgenError("AD113", f"`{product}` cannot be emitted", help=f"choose from {', '.join(PRODUCTS)}")
+            raise AdgenError("AD193", f"`{product}` cannot be emitted", help=f"choose from {', '.join(PRODUCTS)}")
     given = dict(parse_argument(text) for text in ((arg,) if isinstance(arg, str) else arg))
     specs = known_specs(function, signature_specs(function, given))
     products = {}

@@ -12,14 +12,14 @@ cannot be recomputed and what is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Operation, Value
+from adgen.ir.nodes import Operation, Region, Value
 from adgen.ir.types import Buffer, Scalar, Stack
 from adgen.passes.overwrites import Overwrites
 from adgen.passes.surgery import free_values, rewrite
@@ -79,6 +79,12 @@ class Resolver:
         self.forward = list(forward)
         self.made = {value: operation for operation in forward for value in operation.results}
         self.inside = set(self.made) | set(arguments)
+        self.deeper = {  # what is made in regions of the forward operations: nothing here can use it
+            value
+            for operation in forward
+            for region in operation.regions
+            for value in _defined(region)
+        }
         self.exporter = exporter
         self.mapping = dict(supplied)
         self.recorded: set[Value] = set()
@@ -142,6 +148,8 @@ class Resolver:
         """The store that put a value, too dear to repeat, into memory where it can be read again."""
         store = self.memory.holder.get(value)
         if store is None:
+            return None
+        if any(operand in self.deeper for operand in store.operands):
             return None
         root = self.memory.root[store.operands[0]]
         return None if root in self.made and root not in self.kept_buffers else store
@@ -337,6 +345,14 @@ def _push_all(builder: Builder, allocation: Operation, stack: Value) -> None:
         builder.emit(core.PUSH, (stack, builder.load(allocation.result, index)))
 
     builder.nest(allocation.operands, element)
+
+
+def _defined(region: Region) -> Iterator[Value]:
+    yield from region.arguments
+    for operation in region.operations:
+        yield from operation.results
+        for inner in operation.regions:
+            yield from _defined(inner)
 
 
 def has_reshape(operations: Iterable[Operation], origin: Value) -> bool:

@@ -31,6 +31,7 @@ COMPLEX_STEP = 1e-30
 DIRECTIONS = 3
 FEW_INPUTS = 12
 TRUST = 10.0  # how many error estimates away the truth may be
+SETTLED = 10.0  # an estimate so many tolerances large says nothing
 
 
 @dataclass(frozen=True)
@@ -168,14 +169,15 @@ def central(problem: Problem, tangent: Vector, step: float) -> Vector:
 
 def _differences(problem: Problem, pushed: Sequence[Vector], found: Sequence[tuple[Vector, float]]) -> Layer:
     tolerance = DIFFERENCE_TOLERANCE * _factor(problem)
-    worst, unsure = 0.0, 0
+    worst, allowed, unsure = 0.0, tolerance, 0
     for push, (difference, estimate) in zip(pushed, found, strict=True):
-        if difference.shape != push.shape or not np.isfinite(estimate) or estimate > np.sqrt(tolerance):
+        if difference.shape != push.shape or not estimate <= SETTLED * tolerance:
             unsure += 1
             continue
-        # What the estimate explains is not held against the derivative.
-        worst = max(worst, max(0.0, relative(push, difference) - TRUST * estimate))
+        error, most = relative(push, difference), tolerance + TRUST * estimate
+        if error * allowed >= worst * most:
+            worst, allowed = error, most
     remark = f"{unsure} of {len(found)} directions could not be told: a kink, or noise" if unsure else ""
     if unsure == len(found):
         remark = "differences do not settle: a kink, or noise"
-    return Layer("differences", worst, tolerance, remark)
+    return Layer("differences", worst, allowed, remark)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import os
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -93,22 +93,32 @@ def test_package_works_anywhere(built: tuple[Path, str], tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
 
 
+def processor_seconds(*arguments: str, cwd: Path) -> tuple[float, str]:
+    """The processor time of the command with its children, which other processes do not disturb, and what it said."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run(*arguments, cwd=cwd)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, done.stderr
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+
+
 def test_warm_compile_is_fast(built: tuple[Path, str]) -> None:
     """The same request again is answered from the cache in less than 0.7 s, whole process."""
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        done = run("compile", "wave.py", "--emit", "value,grad,jvp,vjp,hvp", cwd=built[0])
-        times.append(time.perf_counter() - start)
-        assert done.returncode == 0 and "(cached)" in done.stdout
-    assert min(times) < 0.7
+    seconds, said = processor_seconds("compile", "wave.py", "--emit", "value,grad,jvp,vjp,hvp", cwd=built[0])
+    assert "(cached)" in said and seconds < 0.7
+
+
+def test_cold_compile_is_fast(tmp_path: Path) -> None:
+    """A compile that nothing is known about takes less than 3 s, whole process with the C compiler."""
+    (tmp_path / "wave.py").write_text(FILE + "\n# not compiled before\n")
+    seconds, _ = processor_seconds("compile", "wave.py", cwd=tmp_path)
+    assert seconds < 3.0
 
 
 def test_help_is_fast(tmp_path: Path) -> None:
     """`adgen --help` takes less than 0.7 s."""
-    start = time.perf_counter()
-    assert "compile" in run("--help", cwd=tmp_path).stdout
-    assert time.perf_counter() - start < 0.7
+    seconds, said = processor_seconds("--help", cwd=tmp_path)
+    assert "compile" in said and seconds < 0.7
 
 
 def test_cache_sees_helpers_change(tmp_path: Path) -> None:

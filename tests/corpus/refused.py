@@ -320,3 +320,44 @@ def undefined_exception_name(x=0.5):
     if x > 0.0:
         raise NoSuchError("a")  # AD401 NoSuchError
     return x
+
+
+def list_with_two_names_replaced(x=0.5):
+    a = [x, 1.0]
+    b = a
+    if x > 0.0:
+        a = [2.0, x]
+    a[0] = 5.0  # AD340 two names
+    return b[0]
+
+
+def new_list_with_two_names(x=0.5):
+    a = b = None
+    if x > 0.0:
+        a = [x]
+        b = a
+    else:
+        a = [2.0 * x]
+        b = a
+    a[0] = 5.0  # AD340 two names
+    return b[0]
+
+
+def list_changed_by_test(x=0.5):
+    values = [x, x]
+    while len(values) < 3 and x * 1.5 > values.pop():  # AD243 test
+        x = x * 0.5
+    return x
+
+
+def list_grows_while_iterated(x=0.5):
+    values = [x, 1.0]
+    for v in values:  # AD242 size
+        values.append(v)
+    return x
+
+
+def iterator_used_twice(x=np.array([1.0, 2.0])):
+    pairs = zip(x, x)
+    a = sum(u * v for u, v in pairs)
+    return a + sum(u + v for u, v in pairs)  # AD241 used up

@@ -15,7 +15,7 @@ from tests.frontend.array_tracer import named, outcome, update
 BOUND = st.none() | st.integers(-6, 6)
 SLICE = st.builds(slice, BOUND, BOUND, st.none() | st.sampled_from([1, 2, 3, -1, -2]))
 SHAPE = st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple)
-PROFILE = settings(max_examples=2000, deadline=None)
+PROFILE = settings(max_examples=150, deadline=None)
 
 
 @st.composite

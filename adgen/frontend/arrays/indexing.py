@@ -72,7 +72,7 @@ def setitem(ctx: Context, array: Array, key: Any, value: Any) -> None:
         if place.rank:
             copy_into(ctx, place, as_array(ctx, value))
         else:
-            _store(ctx, place, _single(ctx, value))
+            _store(ctx, place, _single(ctx, value, _has_ellipsis(key)))
     else:
         _scatter(ctx, gathering(ctx, target, items), as_array(ctx, value))
 
@@ -98,13 +98,20 @@ def inplace(ctx: Context, array: Array, operator_: Callable[..., Any], value: An
 # -- single elements and views -----------------------------------------------------------------------------------
 
 
-def _single(ctx: Context, value: Any) -> Any:
-    """The number that is stored into one element; an array of one element will do."""
+def _has_ellipsis(key: Any) -> bool:
+    return any(part is Ellipsis for part in (key if isinstance(key, tuple) else (key,)))
+
+
+def _single(ctx: Context, value: Any, part: bool) -> Any:
+    """The number that is stored into one element.
+
+    An array of one element will do where the target is a part of the array (`a[..., 0]`) rather than an item.
+    """
     array = as_array(ctx, value)
     if not array.rank:
         return value
     one = ctx.builder.index(1)
-    if any(ctx.builder.known(extent) not in (None, 1) for extent in array.extents):
+    if not part or any(ctx.builder.known(extent) not in (None, 1) for extent in array.extents):
         ctx.fail("AD331", "setting an array element with a sequence", "the value must be a number")
     for extent in array.extents:
         same_extent(ctx, extent, one, "setting an array element with a sequence of {0} items")
