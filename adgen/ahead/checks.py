@@ -14,6 +14,7 @@ import numpy as np
 
 from adgen.ahead.report import CheckReport
 from adgen.ahead.units import Subject
+from adgen.frontend.specs import OutputTree
 from adgen.ir.interpret import ProgramError, run
 from adgen.operators.checking import joined, problem_at, split
 from adgen.passes.localise import localise
@@ -28,14 +29,20 @@ from adgen.runtime.trees import flatten
 VALUE_TOLERANCE = 1e-10
 SAME_TOLERANCE = 1e-12
 SINGLE_FACTOR = 1e7
-NEEDED = ("pure", "jvp", "vjp")  # what the check calls, in the package or not
 
 Arguments = Mapping[str, Any]
 
 
+def needed(subject: Subject) -> tuple[str, ...]:
+    """The products that the checks of a function call, whether they are in the package or not."""
+    if subject.wrt is None:
+        return ("pure",)
+    return ("pure", "jvp", "vjp", *(("grad",) if "hvp" in subject.units else ()))
+
+
 def checked(subject: Subject, entries: Mapping[str, Entry], arguments: Arguments) -> list[CheckReport]:
-    """All checks of a function's entry points; `entries` are by product and hold at least `NEEDED`."""
-    reports = [_report("value", value_layer(subject, entries["pure"], arguments))]
+    """All checks of a function's entry points; `entries` are by product and hold at least what is `needed`."""
+    reports = values(subject, entries, arguments)
     if subject.wrt is None:
         return reports
     primals = leaves_of(entries["pure"], arguments)
@@ -48,24 +55,41 @@ def checked(subject: Subject, entries: Mapping[str, Entry], arguments: Arguments
             gradient = _vector(entries["vjp"], result[1] if product == "value_and_grad" else result)
             error = relative(gradient, problem.pull(np.ones(1)))
             reports.append(_report(product, Layer("as the pullback", error, SAME_TOLERANCE * _factor(problem))))
-    if "hvp" in entries and "grad" in entries:
+    if "hvp" in entries:
         reports += [_report("hvp", layer) for layer in check(second_order(entries, primals, problem))]
     return reports
 
 
-def value_layer(subject: Subject, entry: Entry, arguments: Arguments) -> Layer:
-    """The compiled function against the Python function, writes into arguments included."""
-    own = copy.deepcopy(dict(arguments))
+def values(subject: Subject, entries: Mapping[str, Entry], arguments: Arguments) -> list[CheckReport]:
+    """The value that each entry point gives against the Python function's, writes into arguments included."""
+    pure = entries["pure"].program
+    changed = copy.deepcopy(dict(arguments))
     with np.errstate(all="ignore"):
-        expected = apply(subject.function, own)
-    got = entry.raw(*leaves_of(entry, arguments))
-    if expected is None and entry.program.guarded:
-        written = [leaf_value(own, entry.program.leaves[position].path) for position in entry.program.guarded]
-        expected = written[0] if len(written) == 1 else written
-    output = entry.program.output
-    error = relative(*(joined(part for _, part, _ in flatten(output, value, "value")) for value in (got, expected)))
-    single = "f32" in {str(leaf.spec.element) for leaf in entry.program.leaves}
-    return Layer("as in Python", error, VALUE_TOLERANCE * (SINGLE_FACTOR if single else 1.0))
+        expected = apply(subject.function, changed)
+    written = [leaf_value(changed, pure.leaves[position].path) for position in pure.guarded]
+    alone = expected is None and bool(written)  # then what was written is the value for derivatives
+    value = joined(_parts(pure.output, (written[0] if len(written) == 1 else written) if alone else expected))
+    single = "f32" in {str(leaf.spec.element) for leaf in pure.leaves}
+    tolerance = VALUE_TOLERANCE * (SINGLE_FACTOR if single else 1.0)
+    reports = []
+    for product, entry in entries.items():
+        if product == "value":
+            own = copy.deepcopy(dict(arguments))
+            parts = _parts(entry.program.output, entry(own))
+            got = joined([*parts, *(leaf_value(own, pure.leaves[position].path) for position in pure.guarded)])
+            wanted = joined([*_parts(entry.program.output, expected), *written])
+        elif product in ("pure", "value_and_grad"):
+            result = entry.raw(*leaves_of(entry, arguments))
+            got, wanted = joined(_parts(pure.output, result[0] if product == "value_and_grad" else result)), value
+        else:
+            continue
+        named = "vjp" if product == "pure" else product
+        reports.append(_report(named, Layer("as in Python", relative(got, wanted), tolerance)))
+    return reports
+
+
+def _parts(output: OutputTree, value: Any) -> list[Any]:
+    return [part for _, part, _ in flatten(output, value, "value")]
 
 
 def second_order(entries: Mapping[str, Entry], primals: Sequence[Any], first: Problem) -> Problem:

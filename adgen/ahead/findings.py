@@ -75,7 +75,7 @@ def findings(subject: Subject, found: Measured, emitted: Emitted, library: Path,
 def _entries(subject: Subject, emitted: Emitted, library: Path) -> dict[str, Entry]:
     """The compiled entry points by product; those that only the check needs come from a library of their own."""
     found = {product: _loaded(subject, unit, emitted, library) for product, unit in subject.units.items()}
-    wanted = [product for product in checks.NEEDED if product not in found and (subject.wrt or product == "pure")]
+    wanted = [product for product in checks.needed(subject) if product not in found]
     if wanted:
         units = [unit_of(subject.primal, subject.wrt, product) for product in wanted]
         extra = emit([unit.optimised for unit in units], f"{subject.name}_check")

@@ -120,8 +120,8 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
         try:
             _add(made, product)
         except NotScalar as error:
-            if options.products != DEFAULT_PRODUCTS:
-                raise
+            if options.function is not None and options.products != DEFAULT_PRODUCTS:
+                raise  # asked for by name, for this function
             made.remarks.append(f"no {product}: {error.message}")
     return made
 

@@ -12,7 +12,7 @@ from typing import Any
 from adgen import ops
 from adgen.emit import control, storage
 from adgen.emit.expression import Expression, applied
-from adgen.emit.memory import Plan, TAKE, RESERVE
+from adgen.emit.memory import RESERVE, TAKE, Plan
 from adgen.emit.names import Names
 from adgen.emit.text import literal
 from adgen.emit.uses import Uses

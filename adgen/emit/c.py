@@ -55,7 +55,9 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
     sites: list[Operation] = []
     spelled: dict[str, None] = {}
     made = [
-        FunctionWriter(f, c_names[f.name], sites, spelled, tables.names, names.taken).write((notes or {}).get(f.name, ""))
+        FunctionWriter(f, c_names[f.name], sites, spelled, tables.names, names.taken).write(
+            (notes or {}).get(f.name, "")
+        )
         for f in functions
     ]
     header_name = f"{module_name}.h"

@@ -54,6 +54,9 @@ def for_loop(body: Body, operation: Operation) -> None:
         test = f"{counter} < {stop.inside(ADDITIVE)}"
         move = f"++{counter}" if step == 1 else f"{counter} += {step}"
     head = f"for (int64_t {counter} = {start.text}; {test}; {move})"
+    if operation.attributes.get("simd"):
+        names = ", ".join(dict.fromkeys(str(variable.name) for variable in carried))
+        values.statements.append(Line(f"#pragma omp simd reduction(+ : {names})", operation.span))
     values.statements.append(Block(head, statements, operation.span))
 
 
@@ -114,7 +117,9 @@ def kept(body: Body, expression: Expression, hint: str, kind: str, operation: Op
     values = body.values
     span = expression.span or (operation.span if operation else None)
     name = values.names.claim(hint)
-    values.emit(f"const {'bool' if kind == BOOL.name else 'int64_t'} {name} = {expression.text};", span, expression.reads)
+    values.emit(
+        f"const {'bool' if kind == BOOL.name else 'int64_t'} {name} = {expression.text};", span, expression.reads
+    )
     return Expression(name, span=span)
 
 

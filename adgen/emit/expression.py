@@ -64,7 +64,9 @@ def applied(row: Elementwise, parts: Sequence[Expression], kind: Scalar, span: S
     pairs = [(part.text, PRIMARY) if joined and part.row is row else part.pair for part in parts]
     text, precedence = row.c.render(pairs, kind)
     called = precedence == PRIMARY and len(parts) == 1 and parts[0].text.isidentifier()
-    return Expression(text, precedence, reads_of(parts), span, row, parts, kind, f"{row.name}_{parts[0].text}" if called else "")
+    return Expression(
+        text, precedence, reads_of(parts), span, row, parts, kind, f"{row.name}_{parts[0].text}" if called else ""
+    )
 
 
 def reads_of(parts: Sequence[Expression]) -> frozenset[Any]:
@@ -125,15 +127,21 @@ def element(name: str, root: Any, indices: Sequence[Expression], extents: Sequen
     """`A[i * n + j]`: an element of a buffer stored row by row."""
     total = indices[0] if indices else Expression("0")
     for index, extent in zip(indices[1:], extents[1:], strict=True):
-        total = _sum(_product(total, extent), index)
+        total = _sum(product(total, extent), index)
     return Expression(f"{name}[{total.text}]", PRIMARY, reads_of([*indices, *extents[1:]]) | {root})
 
 
-def _product(first: Expression, second: Expression) -> Expression:
-    if first.text.isdigit() and second.text.isdigit():
-        return Expression(str(int(first.text) * int(second.text)))
+def product(first: Expression, second: Expression) -> Expression:
+    """The product of integers, numbers multiplied out."""
+    if second.text.isdigit():
+        rest, _, number = first.text.rpartition(" * ")
+        if first.text.isdigit() or (number.isdigit() and first.precedence == MULTIPLICATIVE):
+            whole = str(int(number) * int(second.text))
+            return Expression(f"{rest} * {whole}" if rest else whole, first.precedence)
     if first.text == "0" or second.text == "1":
         return first
+    if first.text == "1":
+        return second
     text = f"{first.inside(MULTIPLICATIVE)} * {second.inside(MULTIPLICATIVE + 1)}"
     return Expression(text, MULTIPLICATIVE)
 

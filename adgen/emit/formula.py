@@ -33,9 +33,7 @@ def workspace_formula(plan: Plan, names: Mapping[Value, str], extents: Mapping[t
 
 
 class _Reader:
-    def __init__(
-        self, plan: Plan, names: Mapping[Value, str], extents: Mapping[tuple[Value, int], str]
-    ) -> None:
+    def __init__(self, plan: Plan, names: Mapping[Value, str], extents: Mapping[tuple[Value, int], str]) -> None:
         self.plan = plan
         self.names = names
         self.extents = extents

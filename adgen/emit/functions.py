@@ -60,7 +60,10 @@ class FunctionWriter:
             if isinstance(value.type, Buffer)
             for axis in range(value.type.rank)
         }
-        self.result_names = [names.claim(name) for name in function.result_names]
+        self.result_names = [  # a pointer leaves the user's name to the number that is stored through it
+            names.claim(name if isinstance(value.type, Buffer) or name == "out" else f"{name}_out")
+            for name, value in zip(function.result_names, function.results, strict=True)
+        ]
         self.taken = set(names.taken)
         self.written = self._written()
 
@@ -164,7 +167,9 @@ class FunctionWriter:
 
     def unused(self, lines: list[str], others: list[str]) -> list[str]:
         """Statements that keep the compiler from warning about parameters that are not used."""
-        words = set(re.findall(r"[A-Za-z_]\w*", "\n".join(line for line in lines if not line.lstrip().startswith("/*"))))
+        words = set(
+            re.findall(r"[A-Za-z_]\w*", "\n".join(line for line in lines if not line.lstrip().startswith("/*")))
+        )
         names = [*self.names.values(), *self.extents.values(), *others]
         return [f"    (void){name};" for name in names if name not in words]
 
@@ -172,7 +177,8 @@ class FunctionWriter:
 
     def body(self, function: Function) -> Body:
         """A writer that knows the parameters and constant arrays."""
-        body = Body(Uses(function), self.plan, Names(self.taken), self.sites, self.helpers)
+        uses = Uses(function, frozenset(self.plan.heap))
+        body = Body(uses, self.plan, Names(self.taken), self.sites, self.helpers)
         for value, name in self.names.items():
             if isinstance(value.type, Buffer):
                 body.buffers[value] = name

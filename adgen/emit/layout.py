@@ -105,6 +105,9 @@ def _origin(file: str, line: int) -> str:
 def wrapped(text: str, depth: int) -> Iterator[str]:
     """A statement as lines of at most WIDTH characters where that is possible."""
     indent = INDENT * depth
+    if text.startswith("#"):
+        yield " " * indent + text  # a directive ends with its line
+        return
     while indent + len(text) > WIDTH:
         place = _break(text, WIDTH - indent)
         if place is None:
@@ -140,4 +143,4 @@ def _breakable(text: str, place: int) -> bool:
     return word in _OPERATORS or (word in ("return", "{") and text[place - 1] == ")")
 
 
-_OPERATORS = frozenset("+ - * / ? : && || == != < > <= >= & | ^".split())
+_OPERATORS = frozenset(["+", "-", "*", "/", "?", ":", "&&", "||", "==", "!=", "<", ">", "<=", ">=", "&", "|", "^"])

@@ -47,7 +47,7 @@ class Names:
         """A C name close to the hint that no visible name hides or is hidden by."""
         base = legible(hint)
         count = self.alike[base] + 1
-        name = base if base != "t" and count == 1 and not reserved(base) else _numbered(base, count)
+        name = base if base and count == 1 and not reserved(base) else _numbered(base, count)
         while name in self.taken or reserved(name):
             count += 1
             name = _numbered(base, count)
@@ -59,7 +59,7 @@ class Names:
 
 def _numbered(base: str, count: int) -> str:
     """`x_2`, after `x`; names without a hint are `t1`, `t2`; a word that C has taken is first tried as `exp_`."""
-    if base == "t":
+    if not base:
         return f"t{count}"
     if reserved(base):
         return f"{base}_" if count == 1 else f"{base}_{count}"
@@ -75,13 +75,13 @@ def reserved(name: str) -> bool:
 
 
 def legible(name: str) -> str:
-    """A name in ASCII: Greek letters by their names, accents dropped, the rest by code point; `t` for an empty one."""
+    """A name in ASCII: Greek letters by their names, accents dropped, the rest by code point."""
     if not name.isascii():
         name = "".join(_letter(letter) for letter in unicodedata.normalize("NFKD", name))
     text = re.sub(r"\W", "_", name)
     if text[:1] == "_":
-        text = text.lstrip("_") or "t"
-    return f"v{text}" if text[:1].isdigit() else text or "t"
+        text = text.lstrip("_")
+    return f"v{text}" if text[:1].isdigit() else text
 
 
 def _letter(letter: str) -> str:

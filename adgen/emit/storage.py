@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adgen.emit.expression import Expression, assignment, element, increment
+from adgen.emit.expression import Expression, assignment, element, increment, product
 from adgen.emit.text import c_type
 from adgen.emit.values import described
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Value
 from adgen.ir.types import BOOL, Buffer
-from adgen.ops.spelling import MULTIPLICATIVE
+from adgen.ops.spelling import UNARY
 
 if TYPE_CHECKING:
     from adgen.emit.body import Body
@@ -53,17 +53,21 @@ def table(body: Body, operation: Operation) -> None:
 
 def reshape(body: Body, operation: Operation) -> None:
     """The same memory with other extents."""
-    buffer, *extents = operation.operands
-    body.buffers[operation.result] = body.buffers[buffer]
-    body.extents[operation.result] = [body.values.lasting(extent) for extent in extents]
+    body.buffers[operation.result] = body.buffers[operation.operands[0]]
+    body.extents[operation.result] = extents_of(body, operation, operation.operands[1:])
+
+
+def extents_of(body: Body, operation: Operation, extents: Sequence[Value]) -> list[Expression]:
+    """The extents of a buffer, under names that last; one that nothing reads is left out."""
+    read = body.uses.read(operation)
+    return [body.values.lasting(extent) if extent in read else Expression("") for extent in extents]
 
 
 def alloc(body: Body, operation: Operation) -> None:
     """Memory for a buffer, cleared unless its contents do not matter."""
     buffer, values, plan = operation.result, body.values, body.plan
     assert isinstance(buffer.type, Buffer)
-    extents = [values.lasting(extent) for extent in operation.operands]
-    body.extents[buffer] = extents
+    extents = body.extents[buffer] = extents_of(body, operation, operation.operands)
     reads = frozenset[object]().union(*(extent.reads for extent in extents))
     if buffer in plan.local:
         name = body.buffers[buffer] = values.names.claim(buffer.name or "buffer")
@@ -80,21 +84,20 @@ def alloc(body: Body, operation: Operation) -> None:
         values.emit(f"memset({name}, 0, {bytes_of(name, count)});", operation.span, reads)
 
 
-def counted(body: Body, operands: Sequence[Value], extents: Sequence[Expression]) -> str:
+def counted(body: Body, operands: Sequence[Value], extents: Sequence[Expression]) -> Expression:
     """The number of elements of a buffer; an extent that might be negative counts as 0."""
-    parts = [
-        extent.inside(MULTIPLICATIVE) if body.plan.natural(operand) else f"adgen_extent({extent.text})"
-        for operand, extent in zip(operands, extents, strict=True)
-        if extent.text != "1"
-    ]
-    return " * ".join(parts) or "1"
+    total = Expression("1")
+    for operand, extent in zip(operands, extents, strict=True):
+        natural = body.plan.natural(operand)
+        total = product(total, extent if natural else Expression(f"adgen_extent({extent.text})"))
+    return total
 
 
-def bytes_of(name: str, count: str) -> str:
+def bytes_of(name: str, count: Expression) -> str:
     """The size of so many elements."""
-    if count == "1":
-        return f"sizeof *{name}"
-    return f"(size_t){count if count.isidentifier() or count.isdigit() else f'({count})'} * sizeof *{name}"
+    if count.text.isdigit():
+        return f"{count.text} * sizeof *{name}"
+    return f"(size_t){count.inside(UNARY)} * sizeof *{name}"
 
 
 def saturated(kind: str, extents: Sequence[Expression]) -> str:
@@ -140,7 +143,7 @@ def pop(body: Body, operation: Operation) -> None:
     """The last value of a stack."""
     (source,) = operation.operands
     name, value = body.buffers[source], operation.result
-    popped = Expression(f"{name}.data[--{name}.size]", span=operation.span, hint=name)
+    popped = Expression(f"{name}.data[--{name}.size]", span=operation.span, hint="popped")
     if body.uses.count[value]:
         variable = body.values.variables.of[value]
         if variable.mutable:
@@ -149,5 +152,3 @@ def pop(body: Body, operation: Operation) -> None:
             body.values.declare(value, popped)
     else:
         body.values.emit(f"--{name}.size;", operation.span)
-
-

@@ -10,7 +10,7 @@ import numpy as np
 from adgen.ir.types import BOOL, F32, I64, Scalar, Type
 from adgen.ops.spelling import C_TYPES, PRIMARY, UNARY, Text
 
-_UNSEEN = {code: None for code in (*range(32), 127, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F)}
+_UNSEEN = dict.fromkeys((*range(32), 127, *range(8234, 8239), *range(8294, 8298), 8206, 8207))
 
 
 def c_type(kind: Type) -> str:

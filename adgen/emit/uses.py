@@ -42,6 +42,7 @@ class Uses:
     """Facts about the values of one function."""
 
     function: Function
+    sized: frozenset[Value] = frozenset()  # buffers whose first extent the text needs even if no operation reads it
     count: Counter[Value] = field(default_factory=Counter)
     definition: dict[Value, Operation] = field(default_factory=dict)
     root: dict[Value, Value] = field(default_factory=dict)
@@ -70,7 +71,19 @@ class Uses:
                 continue
             for inner in reversed(operation.regions):
                 self._count(inner)
-            self.count.update(operation.operands)
+            self.count.update(self.read(operation))
+
+    def read(self, operation: Operation) -> tuple[Value, ...]:
+        """The operands that the text of an operation or of later accesses needs."""
+        operands = operation.operands
+        if operation.row is core.DIM and operation.attributes["axis"] == 0:
+            self.sized |= {operands[0]}
+        if operation.row is core.ALLOC:
+            first = operation.attributes["zero"] or operation.result in self.sized
+            return operands if first else operands[1:]
+        if operation.row is core.RESHAPE:
+            return operands if operation.result in self.sized else (operands[0], *operands[2:])
+        return operands
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -85,7 +98,7 @@ class Uses:
             if operation in self.dead:
                 continue
             now = self._advance()
-            for value in operation.operands:
+            for value in self.read(operation):
                 self.seen.setdefault(value, []).append((place, now))
                 self.user[value] = operation
             inner = [Place(operation, place) for _ in operation.regions]
@@ -139,6 +152,15 @@ class Uses:
                 place = place.outer
             last = max(last, tick)
         yield birth, last
+
+    def same_line(self, value: Value) -> bool:
+        """True when the only user of a value stands on the Python line that made it."""
+        made, user = self.definition.get(value), self.user.get(value)
+        if self.count[value] != 1 or made is None or user is None:
+            return False
+        if made.span is None or user.span is None:
+            return True
+        return (made.span.file, made.span.line) == (user.span.file, user.span.line)
 
     def foldable(self, value: Value) -> bool:
         """True when the value is used once, at a place that is reached at most once each time the value is made."""

@@ -41,7 +41,6 @@ class Values:
         self.readers: dict[Any, set[Value]] = {}  # pending values by what they read
         self.statements: list[Statement] = []
         self.opened: list[list[Variable]] = [[]]  # variables by the block that they are declared in
-        self.results = frozenset(uses.function.results)
         self.folding = False  # inside `c ? a : b` nothing can be kept
 
     # -- statements ----------------------------------------------------------------------------------------------
@@ -122,10 +121,9 @@ class Values:
         """True when the expression can be written out at its use, and what the user named apart stays apart."""
         if not self.uses.foldable(value) or len(expression.text) > LONGEST:
             return False
-        if self.folding or not value.name or value.name.startswith("_") or value in self.results:
+        if self.folding or not value.name or value.name.startswith("_") or self.uses.user[value] is None:
             return True
-        user, span = self.uses.user[value], expression.span
-        return user is None or span is None or user.span is None or (span.file, span.line) == (user.span.file, user.span.line)
+        return self.uses.same_line(value)
 
     def declare(self, value: Value, expression: Expression) -> None:
         """Keep a value under a name of its own."""
@@ -165,20 +163,26 @@ class Values:
                 expression = self.use(value)
                 todo.append((variable, replace(expression, span=expression.span or span)))
         while todo:
-            free = [k for k, (variable, _) in enumerate(todo) if not _read_by_others(variable, k, todo)]
-            if free:
-                self.assign(*todo.pop(free[0]))
-            else:
-                variable, expression = todo[0]
+            place = 0
+            passed: set[int] = set()
+            while (reader := _reader(place, todo)) is not None and place not in passed:
+                passed.add(place)
+                place = reader
+            if reader is None:
+                self.assign(*todo.pop(place))
+            else:  # each waits for the next: one of them keeps its value aside
+                variable, expression = todo[place]
                 kept = Variable(variable.kind, [])
                 kept.name = self.names.claim(f"{variable.name}_next")
                 text = f"const {c_type(kept.kind)} {kept.name} = {expression.text};"
                 self.emit(text, expression.span, expression.reads)
-                todo[0] = variable, replace(self.stored(kept), span=expression.span)
+                todo[place] = variable, replace(self.stored(kept), span=expression.span)
 
 
-def _read_by_others(variable: Variable, place: int, todo: Sequence[tuple[Variable, Expression]]) -> bool:
-    return any(variable in other.reads for k, (_, other) in enumerate(todo) if k != place)
+def _reader(place: int, todo: Sequence[tuple[Variable, Expression]]) -> int | None:
+    """Another assignment that still reads the variable that the one at `place` would overwrite."""
+    variable = todo[place][0]
+    return next((k for k, (_, other) in enumerate(todo) if k != place and variable in other.reads), None)
 
 
 def described(name: str, indices: Sequence[Expression]) -> str:

@@ -7,7 +7,6 @@ after it, and the user's `x = x + 1` is one variable too, where nothing else nee
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -62,7 +61,7 @@ class Variables:
             if operation in self.uses.dead:
                 continue
             if operation.row in (core.ALLOC, core.RESHAPE):
-                self.fixed.update(operation.operands)  # extents are read at every access
+                self.fixed.update(self.uses.read(operation))  # extents are read at every access
             for inner in operation.regions:
                 for value in inner.arguments[operation.row is core.FOR :]:
                     self._own(value)
@@ -82,7 +81,9 @@ class Variables:
                 continue
             for inner in operation.regions:
                 self._join(inner)
-            if operation.row is core.FOR:
+            if operation.row.evaluate is not None:
+                self._again(operation)
+            elif operation.row is core.FOR:
                 self._loop(operation, [operation.regions[0].arguments[1:]], operation.operands[2:])
             elif operation.row is core.WHILE:
                 self._loop(operation, [inner.arguments for inner in operation.regions], operation.operands)
@@ -90,6 +91,13 @@ class Variables:
                 for inner in operation.regions:
                     for result, value in zip(operation.results, inner.results, strict=True):
                         self._try(result, value)
+
+    def _again(self, operation: Operation) -> None:
+        """`x = x + y` on a line of its own changes `x`."""
+        result = operation.result
+        for value in operation.operands:
+            if value.name and value.name == result.name and value in self.of and not self.uses.same_line(value):
+                self._try(result, value)
 
     def _loop(self, operation: Operation, carried: Sequence[Sequence[Value]], initial: Sequence[Value]) -> None:
         for arguments in carried:
@@ -148,10 +156,8 @@ class Variables:
 
 
 def _related(first: str, second: str) -> bool:
-    """True when two names are one to a reader: equal but for a number, or one of them made up."""
-    if not first or not second or first.startswith("_") or second.startswith("_"):
-        return True
-    return re.sub(r"_\d+$", "", first) == re.sub(r"_\d+$", "", second)
+    """True when two names are one to a reader: equal, or one of them made up."""
+    return first == second or not first or not second or first.startswith("_") or second.startswith("_")
 
 
 def _merged(stretches: Iterable[Stretch]) -> list[Stretch]:

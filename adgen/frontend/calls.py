@@ -11,20 +11,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.diagnostics import AdgenError
-from adgen.frontend import arrays, builtin, comprehensions, evaluate, instances, memory, operators, refuse, scalars
-from adgen.frontend import statements as blocks
+from adgen.frontend import (
+    arrays,
+    builtin,
+    comprehensions,
+    evaluate,
+    inline,
+    instances,
+    memory,
+    nested,
+    operators,
+    refuse,
+    scalars,
+)
 from adgen.frontend.context import Frame
-from adgen.frontend.scan import RESULT, RETURNED
-from adgen.frontend.source import Code, call_method, code_of, python_function
+from adgen.frontend.source import call_method, python_function
 from adgen.frontend.values import (
     NUMERIC_TYPES,
     Closure,
     Dynamic,
     Generator,
     Method,
-    Number,
-    Poison,
     describe,
     is_number,
     is_static,
@@ -34,7 +41,6 @@ from adgen.frontend.values import Sequence as RunTimeList
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
-DEEPEST = 300
 TRUSTED = {
     "builtins", "math", "cmath", "operator", "_operator", "numpy", "scipy", "itertools", "functools", "collections",
     "fractions", "decimal", "string", "re", "copy", "dataclasses", "typing", "numbers", "statistics", "types", "enum",
@@ -101,14 +107,19 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
     text = text or getattr(callee, "__name__", str(callee))
     if isinstance(callee, Closure):
         code = evaluate.code_of_closure(callee)
-        names = bind(ctx, callee.node.args, callee.name, args, kwargs, callee.defaults, callee.keyword_defaults)
-        return inline(ctx, code, names, callee.frame, {})
+        names = inline.bind(ctx, callee.node.args, callee.name, args, kwargs, callee.defaults, callee.keyword_defaults)
+        return inline.inline(ctx, code, names, callee.frame, {})
     if isinstance(callee, Method):
         return expand(ctx, functools.partial(_method, callee), args, kwargs, callee)
     if isinstance(callee, functools.partial):
         return call(ctx, callee.func, [*callee.args, *args], {**callee.keywords, **kwargs}, text)
     if isinstance(callee, builtin._Deferred):
         return call(ctx, callee.closure, args, kwargs, text)
+    operator = nested.operator_of(callee)
+    if operator is not None:
+        return nested.call(ctx, callee, operator, args, kwargs)
+    if nested.makes_operator(callee):
+        return nested.make(ctx, callee, args, kwargs, text)
     refuse.function(ctx, callee, text)
     rule = builtin.rule(callee)
     if rule is not None:
@@ -125,14 +136,14 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
     found, result = known(ctx, callee, args, kwargs)
     if found:
         return result
-    function = python_function(callee)
+    function = None if _of_library(callee) else python_function(callee)
     if function is not None:
-        return call_function(ctx, function, args, kwargs)
+        return inline.call_function(ctx, function, args, kwargs)
     if is_static([args, list(kwargs.values())]) and _trusted(callee):
         return ctx.own(scalars.static(ctx, callee, *args, **kwargs))
-    inner = call_method(callee)
+    inner = None if _of_library(callee) else call_method(callee)
     if inner is not None and not isinstance(callee, Dynamic):
-        return call_function(ctx, inner, [callee, *args], kwargs)
+        return inline.call_function(ctx, inner, [callee, *args], kwargs)
     if not callable(callee):
         ctx.fail("AD323", f"{describe(callee)} is not callable")
     _blame(ctx, args)
@@ -238,6 +249,12 @@ def _of_named_tuple(owner: Any, name: str) -> bool:
     return name in ("_replace", "_asdict", "_make") and issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
+def _of_library(callee: Any) -> bool:
+    """True for NumPy's and SciPy's own functions, whose insides are not meant to be lowered."""
+    module = str(getattr(callee, "__module__", None) or "") + "." + str(type(callee).__module__)
+    return any(part.partition(".")[0] in ("numpy", "scipy") for part in (module, str(type(callee).__module__)))
+
+
 def _trusted(callee: Any) -> bool:
     module = str(getattr(callee, "__module__", None) or getattr(type(callee), "__module__", ""))
     owner = getattr(callee, "__self__", None)
@@ -262,119 +279,3 @@ def _container_method(ctx: Context, owner: Any, callee: Any, args: list[Any], kw
         args = [comprehensions.spread(ctx, args[0])]
     args = [operators.secure(ctx, x) for x in args]
     return ctx.own(scalars.static(ctx, callee, *args, **kwargs))
-
-
-# -- Python functions --------------------------------------------------------------------------------------------
-
-
-def call_function(ctx: Context, function: types.FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Lower a call of a Python function in place."""
-    try:
-        code = code_of(function)
-    except AdgenError as error:
-        ctx.fail(error.code, error.message, error.help)
-    defaults, keyword_defaults = function.__defaults__ or (), function.__kwdefaults__ or {}
-    names = bind(ctx, code.node.args, code.name, args, kwargs, defaults, keyword_defaults)
-    cells = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-        try:
-            cells[name] = cell.cell_contents
-        except ValueError:
-            continue
-    return inline(ctx, code, names, None, cells)
-
-
-def bind(
-    ctx: Context,
-    arguments: ast.arguments,
-    name: str,
-    args: list[Any],
-    kwargs: dict[str, Any],
-    defaults: Sequence[Any],
-    keyword_defaults: Mapping[str, Any],
-) -> dict[str, Any]:
-    """The parameters of a call by name, as Python binds them."""
-    positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
-    hidden = {a.arg for a in arguments.posonlyargs}
-    names: dict[str, Any] = dict(zip(positional, args))
-    if len(args) > len(positional) and arguments.vararg is None:
-        ctx.fail("AD403", f"`{name}` takes {len(positional)} positional arguments but {len(args)} were given")
-    if arguments.vararg is not None:
-        names[arguments.vararg.arg] = tuple(args[len(positional) :])
-    keyword_names = {a.arg for a in arguments.kwonlyargs} | (set(positional) - hidden)
-    extra: dict[str, Any] = {}
-    for key, value in kwargs.items():
-        if key in keyword_names:
-            if key in names:
-                ctx.fail("AD403", f"`{name}` got the argument `{key}` twice")
-            names[key] = value
-        elif arguments.kwarg is not None:
-            extra[key] = value
-        else:
-            ctx.fail("AD403", f"`{name}` has no parameter `{key}`")
-    if arguments.kwarg is not None:
-        names[arguments.kwarg.arg] = ctx.own(extra)
-    for key, value in zip(positional[len(positional) - len(defaults) :], defaults):
-        names.setdefault(key, value)
-    for key, value in keyword_defaults.items():
-        names.setdefault(key, value)
-    for key in [*positional, *(a.arg for a in arguments.kwonlyargs)]:
-        if key not in names:
-            ctx.fail("AD403", f"`{name}` is called without the required argument `{key}`")
-    return {key: operators.secure(ctx, value, key) for key, value in names.items()}
-
-
-def inline(ctx: Context, code: Code, names: dict[str, Any], parent: Frame | None, cells: Mapping[str, Any]) -> Any:
-    """Lower the body of a function with these arguments; the result is what it returns."""
-    span = ctx.builder.span
-    frame = Frame(code, names, parent, cells)
-    frame.entry = {key: _form(ctx, value) for key, value in names.items()}
-    _check_recursion(ctx, frame)
-    sites = ctx.sites
-    ctx.sites = (*sites, span)
-    ctx.frames.append(frame)
-    frame.names[RETURNED] = False
-    try:
-        blocks.block(ctx, code.statements, frozenset())
-        returned = frame.names[RETURNED]
-        result = frame.names.get(RESULT)
-    finally:
-        ctx.frames.pop()
-        ctx.sites = sites
-    ctx.builder.span = span
-    if returned is False:
-        return None
-    if returned is not True:
-        message = f"`{code.name}` ends without `return` (and so returns None) on some paths and with a value on others"
-        return Poison("AD320", message, "return a value on every path") if result is not None else None
-    return result
-
-
-def _check_recursion(ctx: Context, frame: Frame) -> None:
-    """Recursion is unrolled while something static about the arguments changes from call to call."""
-    active = [f for f in ctx.frames if f.code.key is frame.code.key]
-    if not active:
-        return
-    same = active[-1].entry == frame.entry and active[-1].cells == frame.cells
-    if (same and active[-1].parent is frame.parent) or len(active) > DEEPEST:
-        ctx.fail(
-            "AD218",
-            f"recursion of `{frame.code.name}`: how deep it goes is known at run time only",
-            "write it as a loop, or let constants decide the depth",
-        )
-
-
-def _form(ctx: Context, value: Any) -> Any:
-    """What is static about an argument, for telling whether recursion makes progress."""
-    if isinstance(value, Number):
-        return str(value.element)
-    if memory.is_array(value) and isinstance(value, Dynamic):
-        array = memory.wrap(ctx, value)
-        return (str(array.element), tuple(ctx.builder.known(extent) for extent in array.extents))
-    if isinstance(value, tuple | list):
-        return (type(value).__name__, tuple(_form(ctx, item) for item in value))
-    if isinstance(value, dict):
-        return tuple((key, _form(ctx, item)) for key, item in value.items())
-    if is_number(value) or isinstance(value, str):
-        return repr(value)
-    return id(value)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from adgen import ops
 from adgen.frontend import memory
-from adgen.frontend.join import Cell, Flattener, Template, meet, never, same, separate
+from adgen.frontend.join import meet, never, same, separate
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import Slot, State, fill
+from adgen.frontend.templates import Cell, Flattener, Template
 from adgen.frontend.values import UNBOUND, Maybe, Poison, Unbound
 from adgen.ir import core
 from adgen.ir.builder import Block

@@ -91,6 +91,11 @@ def _feed(digest: Any, value: Any, seen: tuple[int, ...]) -> None:
         _feed(digest, value.__code__, seen)
         _feed(digest, value.__defaults__, seen)
         _feed(digest, value.__kwdefaults__, seen)
+        operator = getattr(value, "__adgen__", None)
+        if operator is not None:
+            put(operator.product, operator.wrt)
+        if hasattr(value, "__wrapped__"):
+            _feed(digest, value.__wrapped__, seen)
     elif isinstance(value, types.CodeType):
         put(value.co_filename, value.co_firstlineno, value.co_code, value.co_names, value.co_varnames)
         put(value.co_freevars, value.co_flags)

@@ -262,7 +262,10 @@ def _attribute(ctx: Context, node: ast.Attribute) -> Any:
 
 
 def _call(ctx: Context, node: ast.Call) -> Any:
-    return calls.call_node(ctx, node)
+    value = calls.call_node(ctx, node)
+    if isinstance(value, Poison):
+        ctx.fail(value.code, value.message, value.help)
+    return value
 
 
 def _comprehension(ctx: Context, node: ast.expr) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.frontend import calls, operators, refuse, scalars
+from adgen.frontend import calls, inline, operators, refuse, scalars
 from adgen.frontend.values import is_static
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def construct(ctx: Context, kind: type, args: list[Any], kwargs: dict[str, Any],
         return _dataclass(ctx, kind, args, kwargs)
     if isinstance(init, types.FunctionType) and kind.__new__ is object.__new__:
         instance = ctx.own(object.__new__(kind))
-        calls.call_function(ctx, init, [instance, *args], kwargs)
+        inline.call_function(ctx, init, [instance, *args], kwargs)
         return instance
     if is_static([args, list(kwargs.values())]) and _plain(kind):
         return ctx.own(scalars.static(ctx, kind, *args, **kwargs))
@@ -66,5 +66,5 @@ def _dataclass(ctx: Context, kind: type, args: list[Any], kwargs: dict[str, Any]
         object.__setattr__(instance, name, value)
     after = getattr(kind, "__post_init__", None)
     if isinstance(after, types.FunctionType):
-        calls.call_function(ctx, after, [instance], {})
+        inline.call_function(ctx, after, [instance], {})
     return instance

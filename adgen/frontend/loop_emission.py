@@ -11,9 +11,10 @@ from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend import memory
 from adgen.frontend.control import DEAD
-from adgen.frontend.join import Flattener, Template, never, same
+from adgen.frontend.join import never, same
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import Slot, State
+from adgen.frontend.templates import Flattener, Template
 from adgen.frontend.values import UNBOUND, Maybe
 from adgen.ir import core
 from adgen.ir.builder import Block

@@ -14,19 +14,7 @@ from typing import TYPE_CHECKING, Any
 from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend import memory, scan
-from adgen.frontend.join import (
-    Cell,
-    Flattener,
-    Optional,
-    Scalars,
-    Template,
-    meet,
-    never,
-    number_template,
-    same,
-    separate,
-    widen,
-)
+from adgen.frontend.join import meet, never, number_template, same, separate, widen
 from adgen.frontend.loop_emission import (
     Header,
     Plan,
@@ -39,6 +27,7 @@ from adgen.frontend.loop_emission import (
 )
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import Slot, State
+from adgen.frontend.templates import Cell, Flattener, Optional, Scalars, Template
 from adgen.frontend.values import UNBOUND, Maybe, Unbound, is_number
 from adgen.ir.builder import Block
 from adgen.ir.nodes import Value

@@ -195,13 +195,21 @@ class Recorder:
             self.found[route] = Dependency(route, fingerprint(value), self.target)
             self.learn(value, route)
 
+    def through(self, callee: Any, dependency: Dependency) -> None:
+        """The program depends on what a function that it calls by an operator depends on."""
+        base, wrapped = self.routes.get(id(callee)), getattr(callee, "__wrapped__", None)
+        inner = self.routes.get(id(wrapped)) if base is None else (*base, ("attribute", "__wrapped__"))
+        if inner is not None:
+            route = (*inner, *dependency.route)
+            self.found.setdefault(route, Dependency(route, dependency.fingerprint, self.target))
+
     def learn(self, value: Any, route: tuple[Any, ...]) -> None:
         """What is reached through `value` has routes that start with its own."""
         self.kept.append(value)
+        self.routes.setdefault(id(value), route)
         function = source.python_function(value)
         if function is not None:
-            value = function.__code__
-        self.routes.setdefault(id(value), route)
+            self.routes.setdefault(id(function.__code__), route)
 
 
 def _attempt(

@@ -126,10 +126,6 @@ class Ranges:
             return difference.constant == 0
         return self.proves(difference) and self.proves(difference.times(-1))
 
-    def different(self, a: Value, b: Value) -> bool:
-        """`a != b` is proved."""
-        return self.below(a, b) or self.below(b, a)
-
     def proves(self, form: Affine, fuel: int = FUEL) -> bool:
         """`form >= 0` is proved."""
         if not form.terms:

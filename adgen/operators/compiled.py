@@ -100,12 +100,14 @@ def load(path: str | Path) -> ModuleType:
         raise AdgenError(
             "AD129", f"there is no compiled package at `{path}`", help="pass the folder that `adgen compile` wrote"
         )
+    stamp = (str(entry), entry.stat().st_ino, entry.stat().st_mtime_ns)  # another compile makes another file
     known = sys.modules.get(folder.name)
-    if known is not None and getattr(known, "__file__", None) == str(entry):
+    if known is not None and getattr(known, "__stamp__", None) == stamp:
         return known
     spec = importlib.util.spec_from_file_location(folder.name, entry, submodule_search_locations=[str(folder)])
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    module.__stamp__ = stamp  # type: ignore[attr-defined]
     sys.modules[folder.name] = module
     try:
         spec.loader.exec_module(module)

@@ -67,11 +67,19 @@ class Emission:
             if name == "neg":
                 inner = self.scaled(value, arguments[0])
                 return None if inner is None else self.op("neg", inner)
+            if name == "div" and arguments[1] == Operand(1) and self.is_reciprocal:
+                return self.scaled(self.op("mul", value, self.result), arguments[0])
             if name == "div":
                 return self.scaled(self.op("div", value, self.value(arguments[1])), arguments[0])
             if name == "select":
                 return self.combined([(value, term)])
         return self.op("mul", self.value(term), value)
+
+    @property
+    def is_reciprocal(self) -> bool:
+        """True for `1 / y`: a division by y is then a multiplication by the result, which is much cheaper."""
+        definition = self.builder.definitions.get(self.result)
+        return definition is not None and definition.row.name == "div" and self.builder.known(self.operands[0]) == 1.0
 
     def combined(self, pairs: Sequence[tuple[Value, Term]]) -> Value | None:
         """The sum of `term * value`; selections by the same condition become one."""

@@ -15,6 +15,7 @@ from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
+from adgen.passes.independent import independent
 from adgen.passes.induction import induction
 from adgen.passes.sink_buffers import sink_buffers
 from adgen.passes.write_back import write_back
@@ -46,6 +47,7 @@ EMITTED: tuple[Pass, ...] = (
     sink_buffers,
     fold,
     dead_code,
+    independent,
 )
 
 

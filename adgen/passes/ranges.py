@@ -173,7 +173,7 @@ class Ranges:
     def _by_select(self, form: Form, atom: int, operation: Operation, limit: int, depth: int) -> bool:
         condition, *branches = operation.operands
         for truth, branch in zip((True, False), branches):
-            with self.assuming(self.consequences(condition, truth)):
+            with self.assuming(self.consequences(condition, truth, depth - 1)):
                 inner = limit if limit < len(self.scopes) - 1 else len(self.scopes)
                 if not self._proves(form.replaced(atom, self.forms.of(branch)), inner, depth):
                     return False
@@ -233,8 +233,8 @@ class Ranges:
             first, second = second, first
         return [second - first - (1 if row in (ops.LT, ops.GT) else 0)], True
 
-    def consequences(self, condition: Value, truth: bool) -> Sequence[Form]:
-        """Forms that are not negative when a condition has a truth value, here."""
+    def consequences(self, condition: Value, truth: bool, depth: int | None = None) -> Sequence[Form]:
+        """Forms that are not negative when a condition has a truth value, here; `depth` is what is left of a proof."""
         facts, _ = self.conjuncts(condition, truth)
         operation = self.forms.known.definitions.get(condition)
         if operation is None or operation.row is not (ops.NE if truth else ops.EQ):
@@ -243,7 +243,7 @@ class Ranges:
             return facts
         first, second = (self.forms.of(value) for value in operation.operands)
         for difference in (first - second, second - first):
-            if self.proves(difference):
+            if self.proves(difference) if depth is None else self._proves(difference, len(self.scopes), depth):
                 return [difference - 1]
         return facts
 

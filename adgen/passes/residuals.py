@@ -80,10 +80,7 @@ class Resolver:
         self.made = {value: operation for operation in forward for value in operation.results}
         self.inside = set(self.made) | set(arguments)
         self.deeper = {  # what is made in regions of the forward operations: nothing here can use it
-            value
-            for operation in forward
-            for region in operation.regions
-            for value in _defined(region)
+            value for operation in forward for region in operation.regions for value in _defined(region)
         }
         self.exporter = exporter
         self.mapping = dict(supplied)

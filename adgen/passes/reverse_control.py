@@ -18,7 +18,8 @@ from adgen.ir.builder import Block
 from adgen.ir.nodes import Operation, Region, Value, walk
 from adgen.ir.types import I64, Buffer, Scalar
 from adgen.passes.exporters import BranchExporter, Exporting, LoopExporter, Side, branch_with_exports
-from adgen.passes.extents import index_of, trip_count
+from adgen.passes.extents import index_of, number_of, trip_count
+from adgen.passes.iterations import Effects, gather
 from adgen.passes.localise import copy_into
 from adgen.passes.residuals import Resolver
 from adgen.passes.surgery import free_values, fresh, prune, rewrite, substitute
@@ -145,9 +146,9 @@ class _Loop:
         operations = prune([*again, *block.operations], live)
         if any(value in self.arguments for value in free_values(operations, block.results)):
             return None
-        operations = [*head.operations, *substitute(operations, supplied)]
+        operations = substitute(operations, supplied)
         results = [supplied.get(value, value) for value in block.results]
-        self._emit(operations, results, self._trips(None))
+        self._emit(head, index, operations, results, self._trips(None))
         body = fresh(self.body)
         return [*self.before.operations, replace(self.loop, regions=(body,))]
 
@@ -175,7 +176,7 @@ class _Loop:
         body = [*start, *resolver.forward, *exporter.tail.operations]
         loop = self._forward_loop(body, counter)
         before = [*self.before.operations, *exporter.before.operations, *self._snapshots()]
-        return [*before, loop], lambda: self._emit([*head.operations, *operations], results, trips)
+        return [*before, loop], lambda: self._emit(head, index, operations, results, trips)
 
     def _snapshots(self) -> list[Operation]:
         """Copies of buffers that the reverse of this loop reads and later code overwrites."""
@@ -221,20 +222,73 @@ class _Loop:
         reverse.cotangent = outside
         return block, head, index, forward
 
-    def _emit(self, operations: Sequence[Operation], results: Sequence[Value], trips: Value) -> None:
-        """Append the reverse loop, from the last iteration to the first, and hand its cotangents on."""
+    def _emit(
+        self, head: Block, index: Value, operations: Sequence[Operation], results: Sequence[Value], trips: Value
+    ) -> None:
+        """Append the reverse loop and hand its cotangents on.
+
+        It runs from the last iteration to the first, or as the forward loop does when the order does not matter.
+        """
         reverse, builder = self.reverse, self.builder
         builder.span = self.loop.span
-        names = [f"{self.arguments[k].name}_bar" for k in self.live] + [f"{v.name}_bar" for v in self.outer]
-        region = Region((self.number, *self.running), tuple(operations), tuple(results))
-        last = builder.op(ops.SUB, trips, builder.index(1))
-        made = builder.emit(
-            core.FOR, (last, builder.index(-1), *self.start), {"step": -1, "exit": False}, (region,), names
+        if self._in_any_order(operations, results):
+            start, stop = self.loop.operands[:2]
+            step = self.loop.attributes["step"]
+            counter = Value(I64, self.number.name)
+            with builder.block() as head:
+                number = number_of(builder, self.loop, counter)
+            mapping = {self.number: number, index: counter}
+            operations = substitute(operations, mapping)
+            results = [mapping.get(value, value) for value in results]
+        else:
+            start, stop, step = builder.op(ops.SUB, trips, builder.index(1)), builder.index(-1), -1
+            counter = self.number
+        gathered = gather([*head.operations, *operations], (counter, *self.running), self._root)
+        region = Region(
+            (counter, *self.running, *gathered.sums), tuple(gathered.operations), (*results, *gathered.totals)
         )
-        for value, total in zip(self.outer, made[len(self.live) :], strict=True):
+        names = [f"{self.arguments[k].name}_bar" for k in self.live] + [f"{v.name}_bar" for v in self.outer]
+        names += [value.name for value in gathered.sums]
+        zeros = [builder.const(0.0, value.type) for value in gathered.sums]
+        attributes = {"step": step, "exit": False, "unordered": True}
+        made = builder.emit(core.FOR, (start, stop, *self.start, *zeros), attributes, (region,), names)
+        if gathered.places:
+            self._add_up(start, stop, step, gathered.places, made[len(self.running) :])
+        for value, total in zip(self.outer, made[len(self.live) :], strict=False):
             reverse.cotangent[value] = total
         for k, cotangent in zip(self.live, made, strict=False):
             reverse.add(self.initial[k], cotangent)
+
+    def _in_any_order(self, operations: Sequence[Operation], results: Sequence[Value]) -> bool:
+        """True when no iteration of the reverse loop needs another: cotangents pass through, memory is added to."""
+        if not self.counted or self.exit:
+            return False
+        unchanged = all(results[place] is self.running[place] for place in range(len(self.live)))
+        return unchanged and Effects(operations, self._root).commute
+
+    def _root(self, handle: Value) -> Value:
+        operation = self.builder.definitions.get(handle)
+        while operation is not None and operation.row is core.RESHAPE:
+            handle = operation.operands[0]
+            operation = self.builder.definitions.get(handle)
+        return handle
+
+    def _add_up(
+        self, start: Value, stop: Value, step: int, places: Sequence[tuple[Value, ...]], totals: Sequence[Value]
+    ) -> None:
+        """Add sums to their elements, which exist if the loop ran at all."""
+        builder = self.builder
+
+        def add() -> tuple[Value, ...]:
+            for (buffer, *index), total in zip(places, totals, strict=True):
+                builder.accumulate(buffer, total, index)
+            return ()
+
+        ran = builder.op(ops.LT, start, stop) if step > 0 else builder.op(ops.GT, start, stop)
+        if builder.known(ran):
+            add()
+        else:
+            builder.branch(ran, add)
 
     def _forward_loop(self, body: list[Operation], counter: Value | None) -> Operation:
         """The forward loop with a new body; with a counter it also counts its iterations."""

@@ -27,6 +27,7 @@ from adgen.runtime.signatures import ArgumentError, bind
 
 Data = Any
 INTERFACE = "interface.json"
+MISSING = object()
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -207,8 +208,10 @@ def _exact(args: tuple[Any, ...], leaves: tuple[Leaf, ...]) -> bool:
 def tangent_function(signature: Signature, name: str, entry: Entry) -> Callable[..., Any]:
     """A function that takes `tangent` besides."""
 
-    def function(*args: Any, tangent: Any, **kwargs: Any) -> Any:
+    def function(*args: Any, tangent: Any = MISSING, **kwargs: Any) -> Any:
         try:
+            if tangent is MISSING:
+                raise ArgumentError("AD153", f"`{name}` needs a tangent", help="call it as f(x, tangent=v)")
             arguments = signature.arguments(name, args, kwargs, entry.program.leaves)
             primals = leaves_of(entry, arguments)
             return entry.raw(*primals, *tangents(entry.program, tangent, primals))

@@ -20,7 +20,7 @@ from pathlib import Path
 from adgen.diagnostics import AdgenError
 
 # Never -ffast-math.  Contraction into fused multiply-adds stays off: x*x - y*y is 0 for x = y, as in Python.
-OPTIMISE = ("-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off")
+OPTIMISE = ("-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd")
 STANDARD = ("-std=c11", "-fPIC")
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 

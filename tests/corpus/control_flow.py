@@ -430,3 +430,15 @@ def conditional_break_value(n=10, x=1.3):
         if x > 4.0:
             break
     return x + k
+
+
+def helper_that_returns_early_without_value(x=np.array([1.0, -2.0])):
+    def clamp(u, i):
+        if u[i] > 0.0:
+            return
+        u[i] = 0.0
+
+    y = x * 1.0
+    for i in range(2):
+        clamp(y, i)
+    return y

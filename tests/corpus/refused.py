@@ -361,3 +361,11 @@ def iterator_used_twice(x=np.array([1.0, 2.0])):
     pairs = zip(x, x)
     a = sum(u * v for u, v in pairs)
     return a + sum(u + v for u, v in pairs)  # AD241 used up
+
+
+def helper_returns_sometimes(x=0.5):
+    def g(v):
+        if v > 0.0:
+            return v
+
+    return g(x) + 1.0  # AD320 return

@@ -90,7 +90,7 @@ CASES = {
     "maximum": (lambda x, y: (np.maximum(x, y), np.minimum(x, 0.0)), V, W),
     "logaddexp": (lambda x, y: np.logaddexp(x, y), V, W),
     "functions": (lambda x: np.exp(np.sin(x)) + np.tanh(x) ** 2 - np.arctan2(x, 1.0), V),
-    "isnan": (lambda x: np.isnan(np.sqrt(x)) | (x > 1), V),
+    "isnan": (lambda x: np.isnan(x) | (x > 1), np.array([0.5, np.nan, 2.0])),
     "mod": (lambda x: (x % 2.0, np.fmod(x, 2.0), x // 0.3), V),
     "integer arithmetic": (lambda k: (k * 2 + 1, k / 2, k // 2, k % 3, k**2, -k), K),
     "mixed types": (lambda k, x: (k * x, k > x, np.exp(k)), K, V),
@@ -157,6 +157,9 @@ CASES = {
     "kron": (lambda m, q: (np.kron(m, q), np.kron(m[0], q[1])), M, Q),
     "gradient": (lambda x: (np.gradient(x), np.gradient(x, 0.5)), V),
     "median": (lambda x: (np.median(x), np.median(x[1:])), V),
+    "arguments by position": (lambda m: (np.max(m, 1, None, True), np.sum(m, 0, None, None, True)), M),
+    "arguments of methods": (lambda m: (m.std(1, None, None, 1), m.sum(0, None, None, True), m.round(1)), M),
+    "resize": (lambda m: (np.resize(m, (5, 3)), np.resize(m, 4)), M),
     "known masks": (lambda m: (m[[True, False, True]], m[:, [False, True, True, False]]), M),
     "broadcast by run-time ones": (lambda x, m: (x * m, m + x), ONE, M),
     "broadcast of columns": (lambda m, x: m / x[:3, None], M, V),
@@ -267,6 +270,18 @@ def test_gather_and_scatter() -> None:
         return y, g, m[k[:4] % 3, 1], m[1, k % 4], m[:, None, [0, 1]], m[[[0, 1], [2, 0]]]
 
     agree(f, V, M, K)
+
+
+def test_sorted_in_place() -> None:
+    """`array.sort()` sorts the array itself, rows of views too."""
+
+    def f(m):
+        a = named(m * 1.0)
+        a.sort()
+        a[:, 0].sort()
+        return a
+
+    agree(f, M)
 
 
 def test_augmented_types() -> None:

@@ -10,7 +10,9 @@ import pytest
 
 from tests.frontend import harness
 
-CASES = [(name, function) for name in ("control_flow", "language", "memory", "state") for function in harness.corpus(name)]
+CASES = [
+    (name, function) for name in ("control_flow", "language", "memory", "state") for function in harness.corpus(name)
+]
 
 
 @pytest.mark.parametrize(("name", "function"), CASES, ids=[f"{name}.{f.__name__}" for name, f in CASES])

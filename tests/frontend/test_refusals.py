@@ -1,4 +1,4 @@
-"""What cannot be lowered is refused with a code, a message and the right line; what raises in Python raises in the IR."""
+"""What cannot be lowered is refused with a code, a message and a line; what raises in Python raises in the IR."""
 
 from __future__ import annotations
 

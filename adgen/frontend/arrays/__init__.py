@@ -21,11 +21,10 @@ from adgen.frontend.arrays import (
     scans,
     shaping,
 )
-from adgen.frontend.arrays.attributes import attribute, iterate, length
+from adgen.frontend.arrays.attributes import attribute, iterate
 from adgen.frontend.arrays.build import as_array, from_nested
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.indexing import augment, getitem, inplace, setitem
-from adgen.frontend.arrays.masks import snapshot
 from adgen.frontend.arrays.model import Array, Lazy, View
 from adgen.frontend.arrays.products import matmul
 from adgen.frontend.arrays.registry import function, method
@@ -39,7 +38,6 @@ from adgen.frontend.arrays.storage import (
     identical,
     is_array,
     materialise,
-    overlap,
     parameter,
     wrap,
 )
@@ -82,13 +80,10 @@ __all__ = [
     "inplace",
     "is_array",
     "iterate",
-    "length",
     "materialise",
     "matmul",
     "method",
-    "overlap",
     "parameter",
     "setitem",
-    "snapshot",
     "wrap",
 ]

@@ -14,7 +14,7 @@ from adgen.frontend.arrays.elementwise import elementwise, where
 from adgen.frontend.arrays.indexing import add_at, getitem
 from adgen.frontend.arrays.making import fresh
 from adgen.frontend.arrays.model import Array, Axis, Frame, View
-from adgen.frontend.arrays.registry import METHODS, bound, expands
+from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.reshaping import ravel
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import as_number, axis_argument, count, shape_tuple
@@ -226,15 +226,3 @@ def iterate(ctx: Context, array: Array) -> tuple[Value, Callable[[Any], Any]]:
         return finish(ctx, framed(ctx, whole, Frame(whole.extents[1:], axes)))
 
     return whole.extents[0], one
-
-
-def length(ctx: Context, array: Array) -> Any:
-    """`len(array)`."""
-    if isinstance(array, Selection):
-        return attribute(ctx, array, "size")
-    if array.rank == 0:
-        ctx.fail("AD331", "len() of unsized object")
-    return as_number(ctx, array.extents[0])
-
-
-METHODS["__len__"] = bound("len", length)

@@ -20,7 +20,7 @@ from adgen.frontend.arrays.model import Array, View, expression
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.reshaping import reshape
 from adgen.frontend.arrays.shapes import axis_argument
-from adgen.frontend.arrays.storage import allocate, finish, settle
+from adgen.frontend.arrays.storage import allocate, copy, copy_into, finish, settle, writable
 from adgen.ir import core
 from adgen.ir.nodes import Value
 from adgen.ir.types import F64, I64
@@ -47,6 +47,13 @@ def sort(ctx: Context, a: Any, axis: Any = -1, kind: Any = None, stable: Any = N
         return array.read(ctx, (*indices[:place], position, *indices[place + 1 :]))
 
     return expression(ctx, array.element, array.extents, reader, (array, order), 3)
+
+
+@expands(method="sort")
+def sort_in_place(ctx: Context, array: Any, axis: Any = -1, kind: Any = None) -> None:
+    """`array.sort`: in place."""
+    target = writable(ctx, array)
+    copy_into(ctx, target, sort(ctx, copy(ctx, target), axis))
 
 
 def _prepared(ctx: Context, a: Any, axis: Any) -> tuple[Array, int]:

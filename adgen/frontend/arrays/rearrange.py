@@ -15,7 +15,7 @@ from adgen.frontend.arrays.keys import framed
 from adgen.frontend.arrays.model import Array, Axis, Frame, expression
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.reshaping import reshape
-from adgen.frontend.arrays.shapes import axes_argument, axis_argument, shape_argument
+from adgen.frontend.arrays.shapes import axes_argument, axis_argument, flat, shape_argument
 from adgen.frontend.arrays.shaping import at_least, permuted
 from adgen.frontend.arrays.slicing import integer
 from adgen.frontend.arrays.storage import settle
@@ -136,6 +136,19 @@ def repeat(ctx: Context, a: Any, repeats: Any, axis: Any = None) -> Array:
         return array.read(ctx, (*indices[:place], source, *indices[place + 1 :]))
 
     return expression(ctx, array.element, extents, reader, (array,), 1)
+
+
+@expands(np.resize)
+def resize(ctx: Context, a: Any, new_shape: Any) -> Array:
+    """`np.resize`: the elements in C order, over and over, until the new shape is full."""
+    vector = reshape(ctx, settle(ctx, as_array(ctx, a)), (-1,))
+    extents = shape_argument(ctx, new_shape)
+
+    def reader(ctx: Context, indices: tuple[Value, ...]) -> Value:
+        position = value(ctx, remainder(ctx, flat(ctx, extents, indices), vector.extents[0]))
+        return vector.read(ctx, (position,))
+
+    return expression(ctx, vector.element, extents, reader, (vector,), 2)
 
 
 @expands(np.take, method="take")

@@ -21,39 +21,88 @@ F = TypeVar("F", bound=Expansion)
 FUNCTIONS: dict[Any, Expansion] = {}
 METHODS: dict[str, Expansion] = {}
 
-HELP = "write it with loops or with supported functions (docs/supported.md lists them)"
+HELP = "write it with loops or with supported functions"
 
 
 def expands(*callables: Any, method: str = "") -> Callable[[F], F]:
     """Register an expansion for NumPy functions, and for a method of arrays."""
+    originals = [callable_ for callable_ in callables if callable_ is not None]
 
     def register(expansion: F) -> F:
-        for callable_ in callables:
-            if callable_ is not None:
-                FUNCTIONS[callable_] = bound(getattr(callable_, "__name__", "function"), expansion)
+        for callable_ in originals:
+            FUNCTIONS[callable_] = bound(getattr(callable_, "__name__", "function"), expansion, callable_)
         if method:
-            METHODS[method] = bound(method, expansion)
+            METHODS[method] = bound(method, expansion, originals[0] if originals else None)
         return expansion
 
     return register
 
 
-def bound(name: str, expansion: Expansion) -> Expansion:
-    """The expansion, with a diagnostic for arguments that it does not take."""
+def bound(name: str, expansion: Expansion, original: Any = None) -> Expansion:
+    """The expansion, called with NumPy's order of arguments, and a diagnostic for arguments that it does not take."""
     signature = inspect.signature(expansion)
+    mine = list(signature.parameters)[1:]
+    theirs = _parameters(original)
 
     def call(ctx: Context, *arguments: Any, **keywords: Any) -> Any:
+        positional, named = _reordered(ctx, name, mine, theirs, arguments, keywords)
         try:
-            signature.bind(ctx, *arguments, **keywords)
+            signature.bind(ctx, *positional, **named)
         except TypeError as error:
-            unknown = [key for key in keywords if key not in signature.parameters]
-            what = f"the argument `{unknown[0]}` is not supported" if unknown else str(error)
-            ctx.fail("AD234", f"`{name}`: {what}")
-        return expansion(ctx, *arguments, **keywords)
+            ctx.fail("AD234", f"`{name}`: {error}")
+        return expansion(ctx, *positional, **named)
 
     call.__name__ = name
     call.__doc__ = expansion.__doc__
     return call
+
+
+def _parameters(original: Any) -> dict[str, Any]:
+    """The parameters of a NumPy function with their defaults, in order; none when they cannot be told."""
+    try:
+        parameters = inspect.signature(original).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return {}
+    return {parameter.name: parameter.default for parameter in parameters}
+
+
+def _reordered(
+    ctx: Context,
+    name: str,
+    mine: list[str],
+    theirs: dict[str, Any],
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+) -> tuple[list[Any], dict[str, Any]]:
+    """NumPy's arguments as an expansion's: what it does not have may only be given its default."""
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    order = list(theirs)
+    for k, value in enumerate(arguments):
+        their = order[k] if k < len(order) else None
+        my = mine[k] if k < len(mine) else None
+        alike = their is None or their == my or (their not in mine and my is not None and my not in theirs)
+        if alike and not named and len(positional) == k:
+            positional.append(value)
+        elif their in mine:
+            named[str(their)] = value
+        else:
+            _only_default(ctx, name, str(their), theirs, value)
+    for key, value in keywords.items():
+        if key in mine or not theirs:
+            named[key] = value
+        else:
+            _only_default(ctx, name, key, theirs, value)
+    return positional, named
+
+
+def _only_default(ctx: Context, name: str, key: str, theirs: dict[str, Any], value: Any) -> None:
+    default = theirs.get(key)
+    if value is None or value is default or (type(value) is type(default) and value == default):
+        return
+    ctx.fail("AD234", f"`{name}`: the argument `{key}` is not supported")
 
 
 def function(callable_: Any) -> Expansion | None:

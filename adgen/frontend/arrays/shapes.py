@@ -83,7 +83,7 @@ def stretch_step(ctx: Context, extent: Value, target: Value) -> Int:
     if equal(ctx, extent, target) or ctx.builder.known(extent) is not None:
         return 1
     b = ctx.builder
-    return b.op(ops.SELECT, compare(ctx, ops.EQ, extent, 1), b.index(0), b.index(1))
+    return b.op(ops.SELECT, compare(ctx, ops.EQ, extent, 1), b.index(0), b.index(1), name="step")
 
 
 def stretch(ctx: Context, array: Array, extents: Extents) -> View | Lazy:

@@ -212,11 +212,6 @@ def base(array: Array) -> Value | None:
     return array.base if isinstance(array, View) else None
 
 
-def overlap(ctx: Context, a: Array, b: Array) -> bool:
-    """True when writing one array may change the other."""
-    return isinstance(a, View) and isinstance(b, View) and ctx.writes.root(a.base) is ctx.writes.root(b.base)
-
-
 def identical(a: Array, b: Array) -> bool:
     """True when two arrays are the same elements of the same memory in the same order."""
     return a is b or (isinstance(a, View) and isinstance(b, View) and a.base is b.base and a.frame == b.frame)

@@ -1,0 +1,157 @@
+"""Calls of derivative operators inside a lowered function: `adgen.grad(g)(x)` in the body of `f`.
+
+Comes in: the operator behind the callee, which can give the IR of its product, and the arguments.  Goes out: that IR,
+copied into the function being lowered, with the arguments in place of its parameters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Mapping, Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from adgen.diagnostics import AdgenError
+from adgen.frontend import arrays, memory, scalars
+from adgen.frontend.arrays.model import View
+from adgen.frontend.dependencies import Dependency
+from adgen.frontend.specs import (
+    ArraySpec,
+    Lowered,
+    OutputConstant,
+    OutputLeaf,
+    OutputTree,
+    Path,
+    ScalarSpec,
+    Spec,
+    StaticSpec,
+    StructSpec,
+    rebuild,
+)
+from adgen.frontend.state import is_instance
+from adgen.frontend.values import Number, instance_fields, is_static
+from adgen.ir.nodes import Operation, Region, Value
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+
+class Operator(Protocol):
+    """What an operator on a function offers to the front end."""
+
+    product: str
+
+    def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call by parameter name."""
+
+    def lower(self, specs: Mapping[str, Spec]) -> Lowered:
+        """The product for arguments of these types."""
+
+
+def operator_of(callee: Any) -> Operator | None:
+    """The operator behind a function that one made."""
+    found: Operator | None = getattr(callee, "__adgen__", None)
+    return found
+
+
+def makes_operator(callee: Any) -> bool:
+    """True for `adgen.grad` and its kin: functions of functions, which run when compiling."""
+    return isinstance(callee, FunctionType) and str(callee.__module__).startswith("adgen.")
+
+
+def make(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], text: str) -> Any:
+    """Apply an operator to a function that is known when compiling."""
+    if not is_static([args, list(kwargs.values())]):
+        help = "define the function at module level and pass what it needs as arguments"
+        ctx.fail("AD245", f"`{text}` of a function that is made inside of another one is not supported", help)
+    return scalars.static(ctx, callee, *args, **kwargs)
+
+
+def call(ctx: Context, callee: Any, behind: Operator, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The product of the operator's function at these arguments."""
+    span = ctx.builder.span
+    try:
+        arguments = behind.arguments(tuple(args), kwargs)
+        specs = {name: _spec(ctx, value) for name, value in arguments.items()}
+        lowered = behind.lower(specs)
+    except AdgenError as error:
+        raise AdgenError(error.code, error.message, error.span or span, error.help) from None
+    for dependency in lowered.dependencies:
+        _depend(ctx, callee, dependency)
+    operands = [_operand(ctx, _at(arguments, leaf.path)) for leaf in lowered.leaves]
+    results = splice(ctx, lowered.function.body, operands)
+    return ctx.own(_tree(ctx, lowered.output, results))
+
+
+def _depend(ctx: Context, callee: Any, dependency: Dependency) -> None:
+    note = getattr(ctx.record, "through", None)
+    if note is not None:
+        note(callee, dependency)
+
+
+def _spec(ctx: Context, value: Any) -> Spec:
+    """The spec of an argument that is a value of the domain."""
+    if isinstance(value, Number):
+        return ScalarSpec(value.element, value.weak)
+    if memory.is_array(value):
+        array = memory.wrap(ctx, value)
+        return ArraySpec(array.element, array.rank)
+    if isinstance(value, tuple | list | dict) and not is_static(value):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        return StructSpec(type(value), tuple((key, _spec(ctx, item)) for key, item in pairs))
+    if dataclasses.is_dataclass(value) and is_instance(value):
+        return StructSpec(type(value), tuple((k, _spec(ctx, item)) for k, item in instance_fields(value).items()))
+    return StaticSpec(value)
+
+
+def _at(arguments: dict[str, Any], path: Path) -> Any:
+    value: Any = arguments
+    for key in path:
+        indexed = isinstance(value, dict) or isinstance(key, int)
+        value = operator.getitem(value, key) if indexed else getattr(value, str(key))
+    return value
+
+
+def _operand(ctx: Context, value: Any) -> Value:
+    """An argument as the scalar or the whole buffer that an IR function takes."""
+    if isinstance(value, Number):
+        return value.value
+    array = memory.wrap(ctx, value)
+    if not (isinstance(array, View) and array.whole):
+        array = arrays.copy(ctx, array, "")
+    base = memory.base_of(array)
+    assert base is not None
+    return base
+
+
+def splice(ctx: Context, body: Region, operands: Sequence[Value]) -> list[Value]:
+    """Copy the operations of a function's body to the present place; gives the values of its results."""
+    values: dict[Value, Value] = dict(zip(body.arguments, operands))
+
+    def region(source: Region) -> Region:
+        arguments = tuple(Value(value.type, value.name) for value in source.arguments)
+        values.update(zip(source.arguments, arguments))
+        inside = tuple(operation(inner) for inner in source.operations)
+        return Region(arguments, inside, tuple(values[value] for value in source.results))
+
+    def operation(source: Operation) -> Operation:
+        operands = tuple(values[value] for value in source.operands)
+        regions = tuple(region(inner) for inner in source.regions)
+        made = tuple(Value(value.type, value.name) for value in source.results)
+        values.update(zip(source.results, made))
+        return Operation(source.row, operands, made, source.attributes, regions, source.span or ctx.builder.span)
+
+    for source in body.operations:
+        ctx.builder.append(operation(source))
+    return [values[value] for value in body.results]
+
+
+def _tree(ctx: Context, tree: OutputTree, results: Sequence[Value]) -> Any:
+    """The results as the value that the operator's function gives."""
+    if isinstance(tree, OutputConstant):
+        return tree.value
+    if isinstance(tree, OutputLeaf):
+        value = results[tree.index]
+        return Number(value, tree.weak) if tree.rank is None else arrays.parameter(ctx, value)
+    return rebuild(tree.kind, [(key, _tree(ctx, inner, results)) for key, inner in tree.items])

@@ -1,0 +1,213 @@
+"""What a slot may hold where control flow meets.
+
+A `Template` says what a slot may hold at a join: a number of some type, a copy in a cell, a structure of those, one
+fixed value, or nothing that can be expressed (`Never`).  `flatten` turns a
+value into the IR scalars that a region yields, `rebuild` turns the results back into a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adgen.frontend import scalars
+from adgen.frontend.state import content_of
+from adgen.frontend.values import UNBOUND, Maybe, Number, Unbound
+from adgen.ir.nodes import Value
+from adgen.ir.types import BOOL, Scalar
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+
+class Flattener:
+    """Collects what a region yields for a set of slots: IR scalars, and copies of arrays into cells."""
+
+    def __init__(self) -> None:
+        self.values: list[Value] = []
+        self.copies: list[tuple[Cell, Any]] = []
+
+
+class Template:
+    """What a slot may hold where control flow meets."""
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        """Add the scalars (and array copies) that carry `value`."""
+        raise NotImplementedError
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        """Add placeholders for a path on which there is no value."""
+        raise NotImplementedError
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        """The types and name hints of the scalars that `flatten` adds."""
+        raise NotImplementedError
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        """The value that the scalars carry."""
+        raise NotImplementedError
+
+    def cells(self) -> Iterator[Cell]:
+        """The cells inside."""
+        return iter(())
+
+
+@dataclass(eq=False)
+class Fixed(Template):
+    """The same value on all paths."""
+
+    value: Any
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        pass
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        pass
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        return []
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        return self.value
+
+
+@dataclass(eq=False)
+class Never(Fixed):
+    """Values that cannot be joined: the result is a `Poison` that fails when it is used."""
+
+
+@dataclass(eq=False)
+class Scalars(Template):
+    """A number."""
+
+    element: Scalar
+    weak: bool
+    name: str = ""
+    guess: bool = False
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        out.values.append(scalars.to(ctx, value, self.element))
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        out.values.append(ctx.builder.const(0, self.element))
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        return [(self.element, self.name)]
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        return Number(next(values), self.weak)
+
+
+@dataclass(eq=False)
+class Cell(Template):
+    """An array, kept in a buffer of its own that is made before the join."""
+
+    element: Scalar
+    rank: int
+    name: str = ""
+    array: Any = None
+    weak: bool = False
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        out.copies.append((self, value))
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        pass
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        return []
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        return self.array
+
+    def cells(self) -> Iterator[Cell]:
+        yield self
+
+
+@dataclass(eq=False)
+class Struct(Template):
+    """A tuple, list, dict or instance with a template for every item."""
+
+    model: Any
+    items: dict[Any, Template]
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        content = items_of(value)
+        for key, template in self.items.items():
+            template.flatten(ctx, content[key], out)
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        for template in self.items.values():
+            template.dummy(ctx, out)
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        return [pair for template in self.items.values() for pair in template.types()]
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        content = {key: template.rebuild(ctx, values) for key, template in self.items.items()}
+        return ctx.own(make_like(self.model, content))
+
+    def cells(self) -> Iterator[Cell]:
+        for template in self.items.values():
+            yield from template.cells()
+
+
+@dataclass(eq=False)
+class Optional(Template):
+    """A value on some paths, nothing on others; `checked` values carry a flag that tells which."""
+
+    inner: Template
+    checked: bool = True
+    name: str = ""
+
+    def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
+        bound: Value | bool = True
+        if isinstance(value, Maybe):
+            value, bound = value.value, value.bound.value
+        if isinstance(value, Unbound):
+            self.inner.dummy(ctx, out)
+            bound = False
+        else:
+            self.inner.flatten(ctx, value, out)
+        if self.checked:
+            out.values.append(bound if isinstance(bound, Value) else ctx.builder.const(bound, BOOL))
+
+    def dummy(self, ctx: Context, out: Flattener) -> None:
+        self.flatten(ctx, UNBOUND, out)
+
+    def types(self) -> list[tuple[Scalar, str]]:
+        flag = f"{self.name}_bound" if self.name else ""
+        return self.inner.types() + ([(BOOL, flag)] if self.checked else [])
+
+    def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
+        value = self.inner.rebuild(ctx, values)
+        if not self.checked:
+            return value
+        flag = next(values)
+        return value if ctx.builder.known(flag) is True else Maybe(value, Number(flag))
+
+    def cells(self) -> Iterator[Cell]:
+        return self.inner.cells()
+
+
+def items_of(value: Any) -> dict[Any, Any]:
+    """The items of a structure by key."""
+    if isinstance(value, tuple):
+        return dict(enumerate(value))
+    return content_of(value)
+
+
+def make_like(model: Any, content: dict[Any, Any]) -> Any:
+    """A structure of the model's type with these items."""
+    if isinstance(model, tuple):
+        make = getattr(type(model), "_make", type(model))
+        return make(content.values())
+    if isinstance(model, list):
+        return list(content.values())
+    if isinstance(model, dict):
+        return dict(content)
+    instance = object.__new__(type(model))
+    for name, value in content.items():
+        object.__setattr__(instance, name, value)
+    return instance

@@ -1,0 +1,107 @@
+"""Loops whose iterations a vector unit may run side by side, although they add into carried sums.
+
+Comes in: an optimised function.  Goes out: the same, with `simd` set on such loops.  A loop is marked when it is
+innermost, its sums are integers or were declared `unordered` by whoever made it (sums of cotangents, NumPy's
+reductions), and no iteration touches what another one writes: every access to written memory has the loop's own index
+at one and the same axis.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from adgen import ops
+from adgen.ir import core
+from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.passes.activity import is_float, roots
+
+ACCESSES = {core.LOAD: 1, core.STORE: 2, core.ACCUMULATE: 2}  # where the indices start
+
+
+def independent(function: Function) -> Function:
+    """Mark loops whose carried sums may be taken in any order.
+
+    Before:  function f(%x: f64[:]) -> (out) {
+               %zero = const {type="i64", value=0} : i64
+               %n = dim %x {axis=0} : i64
+               %start = const {type="f64", value=0.0} : f64
+               %s = for %zero, %n, %start {exit=false, step=1, unordered=true} (%i: i64, %t: f64) {
+                 %a = load %x, %i : f64
+                 %u = add %t, %a : f64
+                 yield %u
+               } : f64
+               return %s
+             }
+    After:   function f(%x: f64[:]) -> (out) {
+               %zero = const {type="i64", value=0} : i64
+               %n = dim %x {axis=0} : i64
+               %start = const {type="f64", value=0.0} : f64
+               %s = for %zero, %n, %start {exit=false, simd=true, step=1, unordered=true} (%i: i64, %t: f64) {
+                 %a = load %x, %i : f64
+                 %u = add %t, %a : f64
+                 yield %u
+               } : f64
+               return %s
+             }
+    """
+    root = roots(function)
+    body = _region(function.body, root)
+    return function if body is function.body else replace(function, body=body)
+
+
+def _region(region: Region, root: Mapping[Value, Value]) -> Region:
+    operations = tuple(_marked(operation, root) for operation in region.operations)
+    if all(new is old for new, old in zip(operations, region.operations, strict=True)):
+        return region
+    return replace(region, operations=operations)
+
+
+def _marked(operation: Operation, root: Mapping[Value, Value]) -> Operation:
+    if operation.regions:
+        regions = tuple(_region(region, root) for region in operation.regions)
+        if any(new is not old for new, old in zip(regions, operation.regions, strict=True)):
+            operation = replace(operation, regions=regions)
+    if operation.row is core.FOR and not operation.attributes.get("exit") and _is_independent(operation, root):
+        return replace(operation, attributes={**operation.attributes, "simd": True})
+    return operation
+
+
+def _is_independent(loop: Operation, root: Mapping[Value, Value]) -> bool:
+    region = loop.regions[0]
+    index, *carried = region.arguments
+    if not carried or not all(o.row.pure or o.row in ACCESSES for o in region.operations):
+        return False
+    if any(is_float(value.type) for value in carried) and not loop.attributes.get("unordered"):
+        return False
+    sums = all(_is_sum(region, value, result) for value, result in zip(carried, region.results, strict=True))
+    return sums and _touches_its_own(region, index, root)
+
+
+def _is_sum(region: Region, start: Value, result: Value) -> bool:
+    """True when all that happens to a carried value is that something is added to it."""
+    uses = Counter(value for operation in region.operations for value in operation.operands)
+    uses.update(region.results)
+    running = {start}
+    for operation in region.operations:
+        mine = [place for place, value in enumerate(operation.operands) if value in running]
+        if not mine:
+            continue
+        adds = (operation.row is ops.ADD and len(mine) == 1) or (operation.row is ops.SUB and mine == [0])
+        if not adds:
+            return False
+        running.add(operation.result)
+    return result in running and result is not start and all(uses[value] == 1 for value in running)
+
+
+def _touches_its_own(region: Region, index: Value, root: Mapping[Value, Value]) -> bool:
+    accesses = [operation for operation in region.operations if operation.row in ACCESSES]
+    written = {root[o.operands[0]] for o in accesses if o.row is not core.LOAD}
+    for buffer in written:
+        mine = [operation for operation in accesses if root[operation.operands[0]] is buffer]
+        handles = {operation.operands[0] for operation in mine}
+        places = [{axis for axis, value in enumerate(o.operands[ACCESSES[o.row] :]) if value is index} for o in mine]
+        if len(handles) > 1 or not set.intersection(*places):
+            return False
+    return True
