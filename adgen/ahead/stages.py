@@ -16,7 +16,8 @@ from adgen.runtime.annotations import parse_argument
 
 
 def stage_text(path: Path, options: Options, stage: str) -> str:
-    """The text of the function that `options` name: `python`, `ir`, `tangent`, `adjoint`, `c`, or `adjoint-c`.
+    """The text of the function that `options` name: `python`, `ir`, `tangent`, `adjoint`, `c`, or `adjoint-c`
+    for the C function of the adjoint alone.
 
     Raises AdgenError when it cannot be compiled.
     """
@@ -31,8 +32,17 @@ def stage_text(path: Path, options: Options, stage: str) -> str:
     adjoint = "grad" if "grad" in made.units else "vjp"
     if stage == "adjoint":
         return print_function(_unit(made, adjoint))
-    products = list(made.units) if stage == "c" else [adjoint]
-    return str(emit([_unit(made, product) for product in products], made.name).c_source).rstrip()
+    if stage == "c":
+        return emit([_unit(made, product) for product in made.units], made.name).c_source.rstrip()
+    derived = _unit(made, adjoint)
+    emitted = emit([derived], made.name)
+    return function_text(emitted.c_source, emitted.interfaces[derived.name].c_name)
+
+
+def function_text(source: str, name: str) -> str:
+    """One function of a C source."""
+    start = source.index(f"\nint {name}(") + 1
+    return source[start : source.index("\n}\n", start) + 2]
 
 
 def _unit(made: Subject, product: str) -> Function:

@@ -88,7 +88,7 @@ def negated(expression: Expression) -> Expression | None:
     if row in (ops.MUL, ops.DIV) and expression.kind != I64:
         first = negated(parts[0])
         if first is not None and expression.kind is not None:
-            return applied(row, (first, *parts[1:]), expression.kind, expression.span)  # type: ignore[arg-type]
+            return applied(row, (first, *parts[1:]), expression.kind, expression.span)
     return None
 
 

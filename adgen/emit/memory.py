@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from math import prod
 from types import MappingProxyType
 
-from adgen import ops
 from adgen.diagnostics import AdgenError
-from adgen.emit.bounds import EntryBounds
+from adgen.emit.bounds import EntryBounds, natural
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Attributes, Function, Operation, Region, Row, Value, walk
@@ -68,20 +67,9 @@ class Plan:
         ]
         return [*self.entry, *made]
 
-    def natural(self, value: Value, depth: int = 12) -> bool:
+    def natural(self, value: Value) -> bool:
         """True when an integer is known not to be negative."""
-        operation = self.definition.get(value)
-        if operation is None or depth == 0:
-            return False
-        row, operands = operation.row, operation.operands
-        if row is core.CONST:
-            return int(operation.attributes["value"]) >= 0
-        if row is core.DIM:
-            return True
-        if row is ops.MAXIMUM:
-            return any(self.natural(operand, depth - 1) for operand in operands)
-        natural = row in (ops.ADD, ops.MUL, ops.MINIMUM, ops.FLOORDIV)
-        return natural and all(self.natural(operand, depth - 1) for operand in operands)
+        return natural(value, self.definition)
 
 
 def plan_memory(function: Function) -> Plan:
@@ -139,7 +127,7 @@ def _result_extents(bounds: EntryBounds, operation: Operation) -> list[Value]:
         exact = bounds.exact(extent)
         if exact is None:
             raise AdgenError(
-                "AD320",
+                "AD329",
                 "the shape of a result depends on computed values",
                 operation.span,
                 "make the result's extents depend on the shapes and integer arguments only",

@@ -1,7 +1,7 @@
 """Where values are made, used and alive: what decides which of them share a C variable and which get none.
 
-Comes in: a function.  Goes out: counts of uses by operations that matter, and for a value the stretches of time in which
-it is alive.  Guaranteed: two values that are never alive together may live in one variable.
+Comes in: a function.  Goes out: counts of uses by operations that matter, and the stretches of time in which a value
+is alive.  Guaranteed: two values that are never alive together may live in one variable.
 
 Time is counted along the text.  An operation reads its operands at one tick and makes its results at a later one; what
 lives through a loop lives at every tick of it; what is used in one branch of an `if` is not alive in the other.
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from adgen.diagnostics import Span
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.types import Buffer
@@ -158,9 +159,7 @@ class Uses:
         made, user = self.definition.get(value), self.user.get(value)
         if self.count[value] != 1 or made is None or user is None:
             return False
-        if made.span is None or user.span is None:
-            return True
-        return (made.span.file, made.span.line) == (user.span.file, user.span.line)
+        return same_line(made.span, user.span)
 
     def foldable(self, value: Value) -> bool:
         """True when the value is used once, at a place that is reached at most once each time the value is made."""
@@ -173,3 +172,8 @@ class Uses:
                 return False
             place = place.outer
         return True
+
+
+def same_line(first: Span | None, second: Span | None) -> bool:
+    """True when two places are on one line, or one of them is not known."""
+    return first is None or second is None or (first.file, first.line) == (second.file, second.line)

@@ -142,6 +142,8 @@ class Values:
 
     def assign(self, variable: Variable, expression: Expression) -> None:
         """Give a variable its next value, once whatever still needs the last one has been evaluated."""
+        if expression.text == variable.name:
+            return
         self.settle((variable,))
         if not variable.name:
             self.start(variable, expression)

@@ -12,10 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from adgen.emit.uses import Stretch, Uses
+from adgen.emit.uses import Stretch, Uses, same_line
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Value
 from adgen.ir.types import Scalar
+
+SHORT_CHOICE = 3  # operations in a branch of `c ? a : b`
 
 
 @dataclass(eq=False)
@@ -146,12 +148,17 @@ class Variables:
 
     def chooses(self, operation: Operation) -> bool:
         """True for an `if` that is short enough to be written `c ? a : b`."""
-        return len(operation.results) == 1 and all(self._short(inner) for inner in operation.regions)
+        return len(operation.results) == 1 and all(self._short(operation, inner) for inner in operation.regions)
 
-    def _short(self, region: Region) -> bool:
+    def _short(self, owner: Operation, region: Region) -> bool:
+        """True for a few operations on the Python line of the `if` itself that need no names."""
         made = [o for o in region.operations if o not in self.uses.dead and o.row not in (core.CONST, core.DIM)]
-        return len(made) <= 3 and all(
-            (o.row.pure or o.row is core.LOAD) and not o.regions and self.uses.foldable(o.results[0]) for o in made
+        return len(made) <= SHORT_CHOICE and all(
+            (o.row.pure or o.row is core.LOAD)
+            and not o.regions
+            and self.uses.foldable(o.results[0])
+            and same_line(o.span, owner.span)
+            for o in made
         )
 
 

@@ -72,6 +72,8 @@ def extreme(kind: str) -> Callable[..., Any]:
             )
         if key is None and scalars.kind(ctx, a)[0] == I64 and scalars.kind(ctx, b)[0] == I64:
             return scalars.row(ctx, row, a, b, numpy=False)
+        if key is None:
+            return scalars.row(ctx, ops.PYMAX if kind == "max" else ops.PYMIN, a, b, numpy=False)
         return scalars.select(ctx, Number(truth), b, a)
 
     def apply(ctx: Context, *values: Any, key: Any = None, default: Any = NotImplemented) -> Any:

@@ -124,7 +124,43 @@ def _find(code: types.CodeType) -> FunctionNode:
     if len(found) > 1 and any(ast.dump(node) != ast.dump(found[0]) for node in found):
         span = Span(code.co_filename, code.co_firstlineno)
         raise AdgenError("AD104", "several lambdas on one line cannot be told apart", span, "give each its own line")
+    if _is_stale(code, found[0], text):
+        span = Span(code.co_filename, code.co_firstlineno)
+        raise AdgenError(
+            "AD104",
+            f"the source of `{code.co_name}` has changed since it was imported",
+            span,
+            "import the module again",
+        )
     return found[0]
+
+
+def _is_stale(code: types.CodeType, node: FunctionNode, text: str) -> bool:
+    """True when the file's text is not what the function object was compiled from.
+
+    Functions with `assert` are trusted: test runners compile those in their own way.
+    """
+    if any(isinstance(inner, ast.Assert) for inner in ast.walk(node)):
+        return False
+    candidates = _compiled(text, code.co_filename).get((code.co_firstlineno, code.co_name), [])
+    return bool(candidates) and all(_differs(code, other) for other in candidates)
+
+
+def _differs(code: types.CodeType, other: types.CodeType) -> bool:
+    plain = [[value for value in c.co_consts if not isinstance(value, types.CodeType)] for c in (code, other)]
+    return (code.co_code, code.co_names, repr(plain[0])) != (other.co_code, other.co_names, repr(plain[1]))
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(text: str, filename: str) -> dict[tuple[int, str], list[types.CodeType]]:
+    """The code objects of a file by first line and name."""
+    index: dict[tuple[int, str], list[types.CodeType]] = {}
+    pending = [compile(text, filename, "exec", dont_inherit=True)]
+    while pending:
+        code = pending.pop()
+        index.setdefault((code.co_firstlineno, code.co_name), []).append(code)
+        pending.extend(value for value in code.co_consts if isinstance(value, types.CodeType))
+    return index
 
 
 @functools.lru_cache(maxsize=64)

@@ -35,7 +35,7 @@ from adgen.ops.comparison import (
 from adgen.ops.division import FLOORDIV, FMOD, MOD, REMAINDER
 from adgen.ops.elementwise import Elementwise
 from adgen.ops.exponential import EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP
-from adgen.ops.extrema import MAXIMUM, MINIMUM
+from adgen.ops.extrema import MAXIMUM, MINIMUM, PYMAX, PYMIN
 from adgen.ops.hyperbolic import ACOSH, ASINH, ATANH, COSH, SINH, TANH
 from adgen.ops.powers import CBRT, IPOW, POW, POWI, SQRT
 from adgen.ops.probability import EXPIT, LOGIT, NDTR, XLOGY
@@ -129,6 +129,8 @@ __all__ = [
     "POLYGAMMA",
     "POW",
     "POWI",
+    "PYMAX",
+    "PYMIN",
     "REMAINDER",
     "RINT",
     "ROUND",

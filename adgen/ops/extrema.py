@@ -1,7 +1,7 @@
-"""Rows: the greater and the lesser of two numbers, as NumPy means them.
+"""Rows: the greater and the lesser of two numbers, as NumPy and as Python mean them.
 
-Comes in: nothing.  Goes out: `maximum` and `minimum`.  Guaranteed: nan wins over numbers; at a tie each operand has
-one half of the derivative.  (Python's `max` and `min` are selections; the front end makes them.)
+Comes in: nothing.  Goes out: `maximum` and `minimum`, where nan wins over numbers, and `pymax` and `pymin`, where the
+first operand stays unless the second is better.  Guaranteed: at a tie each operand has one half of the derivative.
 """
 
 from __future__ import annotations
@@ -24,6 +24,12 @@ static inline $real $name($real a, $real b) {
 }
 """
 
+PYTHON_C = """
+static inline $real $name($real a, $real b) {
+    return b SIGN a ? b : a;
+}
+"""
+
 INTEGER_C = """
 static inline int64_t $name(int64_t a, int64_t b) {
     return a SIGN b ? a : b;
@@ -40,13 +46,33 @@ def _chosen(vectorised: Callable[..., Any], better: Callable[[Any, Any], Any]) -
     return evaluate
 
 
-def _extremum(name: str, sign: str, beats: Elementwise, loses: Elementwise) -> Elementwise:
+def _halves(beats: Elementwise, loses: Elementwise) -> Callable[[Term, Term, Term], Partials]:
     def partials(x: Term, y: Term, out: Term) -> Partials:
         return (
             SELECT(beats(x, y), 1, SELECT(loses(x, y), 0, 0.5)),
             SELECT(beats(x, y), 0, SELECT(loses(x, y), 1, 0.5)),
         )
 
+    return partials
+
+
+def _python_extremum(name: str, sign: str, beats: Elementwise, loses: Elementwise) -> Elementwise:
+    def evaluate(a: Any, b: Any) -> Any:
+        better = beats.reference(b, a)
+        return np.where(better, b, a) if isinstance(better, np.ndarray) else b if better else a
+
+    return elementwise(
+        name,
+        "x y",
+        evaluate=evaluate,
+        sympy="Max(x, y)" if beats is GT else "Min(x, y)",
+        override=_halves(beats, loses),
+        reason="sympy's Heaviside is a factor; a selection never multiplies by a mask",
+        c=HelperCall(name, PYTHON_C.replace("SIGN", sign)),
+    )
+
+
+def _extremum(name: str, sign: str, beats: Elementwise, loses: Elementwise) -> Elementwise:
     weakly = GE if beats is GT else LE
     return elementwise(
         name,
@@ -54,7 +80,7 @@ def _extremum(name: str, sign: str, beats: Elementwise, loses: Elementwise) -> E
         evaluate=_chosen(getattr(np, name), weakly.reference),
         kinds=NUMBERS,
         sympy="Max(x, y)" if beats is GT else "Min(x, y)",
-        override=partials,
+        override=_halves(beats, loses),
         reason="sympy's Heaviside is a factor; a selection never multiplies by a mask",
         python=callables(name),
         c=HelperCall(name, FLOAT_C.replace("SIGN", sign), {I64: INTEGER_C.replace("SIGN", sign)}),
@@ -64,3 +90,5 @@ def _extremum(name: str, sign: str, beats: Elementwise, loses: Elementwise) -> E
 
 MAXIMUM = _extremum("maximum", ">", GT, LT)
 MINIMUM = _extremum("minimum", "<", LT, GT)
+PYMAX = _python_extremum("pymax", ">", GT, LT)
+PYMIN = _python_extremum("pymin", "<", LT, GT)
