@@ -29,7 +29,7 @@ from adgen.passes.pipeline import optimise, simplify
 from tests.native import Native
 from tests.programs import STYLES, Node, programs, render
 
-COUNT  = int(os.environ.get("ADGEN_PROGRAMS", "40"))
+COUNT = int(os.environ.get("ADGEN_PROGRAMS", "40"))
 BATCH = 25
 SPECS = {"x": ScalarSpec(F64), "y": ScalarSpec(F64), "a": ArraySpec(F64, 1)}
 POINT = (0.3, -0.4, np.array([0.2, -0.5, 0.7, 1.1]))

@@ -145,11 +145,14 @@ class EntryBounds:
         return low, high
 
     def _product(self, factors: Sequence[Pair | None]) -> Pair | None:
-        """Bounds of a product in which at most one factor changes with loops, or none is ever negative."""
+        """Bounds of a product of which at most one factor changes with loops, or none is ever negative."""
         found = [pair for pair in factors if pair is not None]
-        changing = [pair for pair in found if pair[0] is not pair[1]]
+        if len(found) != len(factors):
+            return None
+        steady = [pair for pair in found if pair[0] is pair[1]]
         doubtful = [pair for pair in found if not natural(pair[0], self.builder.definitions)]
-        if len(found) != len(factors) or (doubtful and (len(found) > 1 and changing and doubtful != changing[:1])):
+        moving = len(found) - len(steady)
+        if len(found) > 1 and moving and doubtful and (moving > 1 or any(pair in steady for pair in doubtful)):
             return None
         low, high = found[0]
         for pair in found[1:]:
