@@ -192,13 +192,18 @@ class Builder:
         exit: bool = False,
         name: str = "i",
         names: Sequence[str] = (),
+        unordered: bool = False,
     ) -> tuple[Value, ...]:
-        """A `for`; `body(index, *carried)` emits one iteration and gives the next carried values."""
+        """A `for`; `body(index, *carried)` emits one iteration and gives the next carried values.
+
+        `unordered`: carried sums may be taken in any order.
+        """
         names = names or [value.name for value in carried]
         arguments = [Value(I64, name), *(Value(v.type, n) for v, n in zip(carried, names, strict=True))]
         with self.block(arguments) as block:
             block.results = tuple(body(*arguments))
-        return self.emit(core.FOR, (start, stop, *carried), {"step": step, "exit": exit}, (block.region(),), names)
+        attributes = {"step": step, "exit": exit} | ({"unordered": True} if unordered else {})
+        return self.emit(core.FOR, (start, stop, *carried), attributes, (block.region(),), names)
 
     def nest(self, extents: Sequence[Value], body: Callable[..., None], names: Sequence[str] = "ijklmnop") -> None:
         """Nested `for` loops over a whole index space; `body(*indices)` emits the innermost statements."""

@@ -22,7 +22,10 @@ def fold(
     names: Sequence[str] = NAMES,
     hints: Sequence[str] = (),
 ) -> tuple[Value, ...]:
-    """Nested loops that carry scalars: `body(indices, *carried)` gives the next ones.  An axis of one needs no loop."""
+    """Nested loops that carry scalars: `body(indices, *carried)` gives the next ones.  An axis of one needs no loop.
+
+    Sums may be taken in any order: NumPy does not promise one either.
+    """
     b = ctx.builder
 
     def level(axis: int, indices: tuple[Value, ...], carried: Sequence[Value]) -> Sequence[Value]:
@@ -37,7 +40,7 @@ def fold(
             return level(axis + 1, (*indices, index), state)
 
         name = names[axis] if axis < len(names) else f"i{axis}"
-        return b.loop(b.index(0), stop, carried, iteration, name=name, names=hints)
+        return b.loop(b.index(0), stop, carried, iteration, name=name, names=hints, unordered=bool(carried))
 
     return tuple(level(0, (), initial))
 
