@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jinja2
+if TYPE_CHECKING:
+    import jinja2
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -20,6 +21,8 @@ def template_folder() -> Path:
 @cache
 def environment() -> jinja2.Environment:
     """Jinja, set so that an undefined name is an error and text comes out as written."""
+    import jinja2
+
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(template_folder()),
         undefined=jinja2.StrictUndefined,

@@ -1,22 +1,26 @@
 """The cache of compiled code: folders named by the content that made them.
 
 Comes in: a key and a function that fills an empty folder.  Goes out: the folder with that key.  Guaranteed: a folder in
-the cache is complete; processes may ask for the same key at the same time; a process killed while it fills leaves
-nothing that another would take for finished.
+the cache is complete; processes may ask for the same key at the same time, and one of them fills it; what a process
+leaves that is killed meanwhile is never taken for finished, and the next one to fill a folder removes it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from adgen.diagnostics import AdgenError
 
 ENVIRONMENT = "ADGEN_CACHE_DIR"
+UNFINISHED = ".unfinished"  # folders being filled, named by key and process
+LOCKS = ".locks"
 
 
 def cache_folder() -> Path:
@@ -33,7 +37,7 @@ def digest(*parts: str) -> str:
     """A name for content: equal parts give equal names."""
     found = hashlib.sha256()
     for part in parts:
-        data = part.encode()
+        data = part.encode("utf-8", "surrogatepass")
         found.update(len(data).to_bytes(8, "little"))
         found.update(data)
     return found.hexdigest()[:32]
@@ -44,30 +48,71 @@ def cached(kind: str, key: str, fill: Callable[[Path], None]) -> Path:
 
     Raises AdgenError when the cache cannot be written.
     """
-    folder = cache_folder() / kind / key
+    home = cache_folder() / kind
+    folder = home / key
     if folder.is_dir():
         return folder
     from filelock import FileLock
 
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder.parent / f"{key}.lock"):
+        for each in (home / UNFINISHED, home / LOCKS):
+            each.mkdir(parents=True, exist_ok=True)
+        with FileLock(home / LOCKS / key[:2]):  # files that are locked are never removed, so there are few of them
             if not folder.is_dir():
+                _sweep(home / UNFINISHED)
                 _fill(folder, fill)
     except OSError as error:
         raise AdgenError(
             "AD501",
-            f"the cache folder cannot be written: {error}",
-            help=f"set {ENVIRONMENT} to a folder that can be written",
+            f"the cache folder {cache_folder()} cannot be written: {error.strerror or error}",
+            help=f"set {ENVIRONMENT} to a folder that can be written, and look whether the disk is full",
         ) from error
     return folder
 
 
 def _fill(folder: Path, fill: Callable[[Path], None]) -> None:
     """Fill a folder beside the final one and rename it: the rename is the moment at which it exists."""
-    temporary = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
+    temporary = Path(tempfile.mkdtemp(prefix=f"{folder.name}.{os.getpid()}.", dir=folder.parent / UNFINISHED))
     try:
         fill(temporary)
         os.replace(temporary, folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _sweep(unfinished: Path) -> None:
+    """Remove what processes left that are no more."""
+    for path in unfinished.iterdir():
+        process = path.name.split(".")[1:2]
+        if process and process[0].isdecimal() and not _alive(int(process[0])):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def recall(kind: str, key: str) -> list[str] | None:
+    """A short list of texts that was remembered, or None."""
+    try:
+        found = json.loads((cache_folder() / kind / f"{key}.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, list) and found and all(isinstance(text, str) for text in found) else None
+
+
+def remember(kind: str, key: str, texts: Sequence[str]) -> None:
+    """Keep a short list of texts, if the cache can be written."""
+    folder = cache_folder() / kind
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=folder)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(list(texts), file)
+        os.replace(name, folder / f"{key}.json")

@@ -18,6 +18,7 @@ from adgen.diagnostics import AdgenError
 from adgen.toolchain.cache import cached, digest
 from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, find_compiler, python_headers
 
+SHARED = ("-shared", *(("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()))
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
 
 
@@ -50,17 +51,18 @@ def _compile(source: Source, name: str, compiler: Compiler, folder: Path) -> Non
     from cffi import FFI
 
     stem = Path(source.header_name).stem
-    (folder / f"{stem}.c").write_text(source.c_source)
-    (folder / source.header_name).write_text(source.header)
+    (folder / f"{stem}.c").write_text(source.c_source, encoding="utf-8")
+    (folder / source.header_name).write_text(source.header, encoding="utf-8")
     ffi = FFI()
     ffi.cdef(source.cdef)
     ffi.set_source(name, f'#include "{source.header_name}"\n', compiler_verbose=0)
     ffi.emit_c_code(str(folder / "wrapper.c"))
     include = f"-I{python_headers()}"
-    compiler.run([*STANDARD, *OPTIMISE, *compiler.native, *WARNINGS, "-c", f"{stem}.c", "-o", "function.o"], folder)
+    function = [*STANDARD, *OPTIMISE, *compiler.native, *WARNINGS, "-c", f"{stem}.c", "-o", "function.o"]
     # the wrapper is not worth optimising: it only moves arguments
-    compiler.run([*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", include, "-c", "wrapper.c", "-o", "wrapper.o"], folder)
-    compiler.run(["-shared", "function.o", "wrapper.o", "-o", f"{name}{SUFFIX}", "-lm"], folder)
+    wrapper = [*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", include, "-c", "wrapper.c", "-o", "wrapper.o"]
+    compiler.run_all([function, wrapper], folder)
+    compiler.run([*SHARED, "function.o", "wrapper.o", "-o", f"{name}{SUFFIX}", "-lm"], folder)
     for leftover in ("function.o", "wrapper.o", "wrapper.c"):
         (folder / leftover).unlink()
 
