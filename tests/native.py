@@ -51,5 +51,7 @@ class Native:
             else:
                 results.append(ffi.new(f"{kind} *"))
                 outputs.append(results[-1])
-        status = getattr(self.lib, name)(*given, *outputs, work, ffi.new("int64_t[2]"))
+        detail = ffi.new("int64_t[2]")
+        status = getattr(self.lib, name)(*given, *outputs, work, detail)
+        self.detail = list(detail)
         return status, [result if isinstance(result, np.ndarray) else result[0] for result in results]

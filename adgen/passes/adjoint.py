@@ -20,7 +20,7 @@ from typing import Literal
 
 from adgen import ops
 from adgen.ir import core
-from adgen.ir.builder import Builder
+from adgen.ir.builder import Builder, sharing_key
 from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import Buffer, Scalar
 from adgen.passes.activity import active, is_float
@@ -120,8 +120,12 @@ class Reverse:
 
     def region(self, operations: Sequence[Operation], seed: Callable[[], None] = lambda: None) -> list[Operation]:
         """Emit the reverse of a list of operations; give the operations for the forward sweep."""
+        known = self.builder.blocks[-1].shared
         for operation in operations:
             self._make_shadow(operation)
+            if operation.row.pure:  # what a partial computes again is a forward value like any other
+                key = sharing_key(operation.row, operation.operands, operation.attributes)
+                known.setdefault(key, operation.results)
         seed()
         replaced: list[list[Operation]] = []
         for operation in reversed(operations):

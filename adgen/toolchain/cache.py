@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from platform import node
 
 from adgen.diagnostics import AdgenError
 
@@ -72,19 +73,23 @@ def cached(kind: str, key: str, fill: Callable[[Path], None]) -> Path:
 
 def _fill(folder: Path, fill: Callable[[Path], None]) -> None:
     """Fill a folder beside the final one and rename it: the rename is the moment at which it exists."""
-    temporary = Path(tempfile.mkdtemp(prefix=f"{folder.name}.{os.getpid()}.", dir=folder.parent / UNFINISHED))
+    prefix = f"{folder.name}.{os.getpid()}.{node()}."
+    temporary = Path(tempfile.mkdtemp(prefix=prefix, dir=folder.parent / UNFINISHED))
     try:
         fill(temporary)
         os.replace(temporary, folder)
+    except OSError:
+        if not folder.is_dir():  # another machine may have been faster where locks do not reach it
+            raise
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _sweep(unfinished: Path) -> None:
-    """Remove what processes left that are no more."""
+    """Remove what processes of this machine left that are no more."""
     for path in unfinished.iterdir():
-        process = path.name.split(".")[1:2]
-        if process and process[0].isdecimal() and not _alive(int(process[0])):
+        _, process, machine = [*path.name.split(".", 2), "", ""][:3]
+        if process.isdecimal() and machine.startswith(f"{node()}.") and not _alive(int(process)):
             shutil.rmtree(path, ignore_errors=True)
 
 

@@ -1,8 +1,8 @@
 """Finding and running a C compiler.
 
-Comes in: C files.  Goes out: object files and libraries.  Guaranteed: the compiler is the one that `$CC` names, else the
-first that works of `cc`, `gcc`, `clang` and the `ziglang` package; what it prints is part of the error when it fails.
-What is found out about a compiler is kept in the cache folder, so that it is asked only once.
+Comes in: C files.  Goes out: object files and libraries.  Guaranteed: the compiler is the one that `$CC` names, else
+the first that works of `cc`, `gcc`, `clang` and the `ziglang` package; what it prints is part of the error when it
+fails.  What is found out about a compiler is kept in the cache folder, so that it is asked only once.
 """
 
 from __future__ import annotations
@@ -182,6 +182,6 @@ def python_headers() -> Path:
         raise AdgenError(
             "AD504",
             f"Python.h was not found in {folder}",
-            help=f"install Python's headers (Debian: apt install python{sys.version_info[0]}.{sys.version_info[1]}-dev)",
+            help=f"install Python's headers (Debian: apt install python3.{sys.version_info[1]}-dev)",
         )
     return folder
