@@ -6,7 +6,7 @@ operations; what a region yields is assigned when the region ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from adgen import ops
@@ -26,11 +26,20 @@ from adgen.ops.elementwise import Elementwise
 class Body:
     """Writes the body of one C function."""
 
-    def __init__(self, uses: Uses, plan: Plan, names: Names, sites: list[Operation], helpers: dict[str, None]) -> None:
+    def __init__(
+        self,
+        uses: Uses,
+        plan: Plan,
+        names: Names,
+        sites: list[Operation],
+        helpers: dict[str, None],
+        callees: Mapping[str, str],
+    ) -> None:
         self.uses = uses
         self.plan = plan
         self.sites = sites
         self.helpers = helpers
+        self.callees = callees  # C names of the functions that can be called
         self.values = Values(uses, names)
         self.buffers: dict[Value, str] = {}  # names of pointers and arrays
         self.extents: dict[Value, list[Expression]] = {}
@@ -63,7 +72,9 @@ class Body:
 
     def fail(self, condition: str, status: str) -> str:
         """Leave the function with a status when a condition holds."""
-        leave = f"{{ status = {status}; goto done; }}" if self.plan.needs_cleanup else f"return {status};"
+        leave = f"return {status};"
+        if self.plan.needs_cleanup:
+            leave = "goto done;" if status == "status" else f"{{ status = {status}; goto done; }}"
         return f"if ({condition}) {leave}"
 
 
@@ -91,4 +102,5 @@ RULES: dict[Row, Rule] = {
     core.FOR: control.for_loop,
     core.WHILE: control.while_loop,
     core.IF: control.branch,
+    core.CALL: control.call,
 }

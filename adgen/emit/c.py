@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adgen.diagnostics import Span
 from adgen.emit.functions import CFunction, FunctionWriter
@@ -18,7 +18,9 @@ from adgen.emit.interface import Interface
 from adgen.emit.names import Names
 from adgen.emit.render import render
 from adgen.emit.tables import Tables
+from adgen.ir.calls import reachable
 from adgen.ir.nodes import Function, Operation
+from adgen.ir.printer import print_function
 
 BANNER = "/* Written by adgen.  Do not edit: compile the Python source again. */"
 
@@ -51,11 +53,16 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
     c_names = {function.name: names.claim(function.name) for function in functions}
     for name in c_names.values():
         names.taken.add(f"{name}_sizes")
-    tables = Tables(functions, names)
+    called, callee_names = claimed(functions, names)
+    tables = Tables([*functions, *called.values()], names)
     sites: list[Operation] = []
     spelled: dict[str, None] = {}
+    callees = [
+        FunctionWriter(f, name, sites, spelled, tables.names, names.taken, callee_names[name], True).write("")
+        for name, f in called.items()
+    ]
     made = [
-        FunctionWriter(f, c_names[f.name], sites, spelled, tables.names, names.taken).write(
+        FunctionWriter(f, c_names[f.name], sites, spelled, tables.names, names.taken, callee_names[f.name]).write(
             (notes or {}).get(f.name, "")
         )
         for f in functions
@@ -65,8 +72,9 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         "c/source.c.j2",
         banner=BANNER,
         header_name=header_name,
-        helpers=[*memory_helpers([line for f in made for line in (*f.lines, *f.size_lines)]), *spelled],
+        helpers=[*memory_helpers([line for f in (*callees, *made) for line in (*f.lines, *f.size_lines)]), *spelled],
         tables=tables.texts,
+        callees=callees,
         functions=made,
     )
     guard = f"ADGEN_{re.sub(r'[^A-Za-z0-9]', '_', module_name).upper()}_H"
@@ -79,6 +87,27 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         {f.interface.name: f.interface for f in made},
         tuple(Site(o.attributes["exception"], o.attributes["message"], o.span) for o in sites),
     )
+
+
+def claimed(functions: Sequence[Function], names: Names) -> tuple[dict[str, Function], dict[str, dict[str, str]]]:
+    """The callees of all functions by their C names, and for each function and callee what it calls them.
+
+    Callees that print the same, with all that they call, are one C function.
+    """
+    called: dict[str, Function] = {}
+    callee_names: dict[str, dict[str, str]] = {}
+    known: dict[str, str] = {}
+    for function in functions:
+        own: dict[str, str] = {}
+        for name, callee in function.callees.items():
+            text = print_function(reachable(replace(callee, callees=function.callees)), spans=True)
+            if text not in known:
+                known[text] = names.claim(name)
+                called[known[text]] = callee
+                callee_names[known[text]] = own
+            own[name] = known[text]
+        callee_names[function.name] = own
+    return called, callee_names
 
 
 def declaration(function: CFunction) -> str:

@@ -1,4 +1,4 @@
-"""Loops, branches and checks as C statements."""
+"""Loops, branches, checks and calls as C statements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adgen import ops
-from adgen.emit.expression import Expression, applied, denied
+from adgen.emit.expression import Expression, applied, denied, reads_of
 from adgen.emit.layout import Block, Branch, Line, Statement
 from adgen.emit.variables import Variable
 from adgen.ir.nodes import Operation, Region, Value
@@ -28,6 +28,23 @@ def check(body: Body, operation: Operation) -> None:
     status = f"adgen_fail(detail, {first}, {second}, {len(body.sites)})"
     reads = condition.reads.union(*(detail.reads for detail in details))
     values.emit(body.fail(denied(condition).text, status), operation.span, reads)
+
+
+def call(body: Body, operation: Operation) -> None:
+    """Call another function, and leave with its status if that is not 0; results come back through pointers."""
+    values = body.values
+    operands = [values.use(operand) for operand in operation.operands]
+    results = [values.variables.of[value] for value in operation.results]
+    values.settle(results)
+    for variable in results:
+        if not variable.name:
+            values.start(variable, None)
+    given = [*(operand.text for operand in operands), *(f"&{variable.name}" for variable in results), "detail"]
+    text = f"status = {body.callees[operation.attributes['callee']]}({', '.join(given)});"
+    values.emit(text, operation.span, reads_of(operands) if operands else ())
+    values.emit(body.fail("status", "status"), operation.span)
+    for variable in results:
+        variable.read = True  # its address is taken
 
 
 def for_loop(body: Body, operation: Operation) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from adgen.emit.body import Body
 from adgen.emit.expression import Expression
@@ -44,10 +45,14 @@ class FunctionWriter:
         helpers: dict[str, None],
         tables: dict[Value, str],
         file_names: Iterable[str],
+        callees: Mapping[str, str] = MappingProxyType({}),
+        is_callee: bool = False,
     ) -> None:
         self.function = function
         self.c_name = c_name
-        self.plan = plan_memory(function)
+        self.callees = callees
+        self.is_callee = is_callee
+        self.plan = plan_memory(function, is_callee)
         self.sites = sites
         self.helpers = helpers
         self.tables = tables
@@ -82,6 +87,8 @@ class FunctionWriter:
 
     def write(self, note: str) -> CFunction:
         """The C text; `note` is added to the comment above the function."""
+        if self.is_callee:
+            return self.callee()
         lines, size_lines = self.main(), self.sizes()
         formula = workspace_formula(self.plan, self.names, self.extents)
         inputs, outputs = self.inputs(), self.outputs()
@@ -95,6 +102,20 @@ class FunctionWriter:
             [*self.unused(lines, [*self.result_names, "work", "detail"]), *lines],
             [*self.unused(size_lines, []), *size_lines],
             self.interface(formula),
+        )
+
+    def callee(self) -> CFunction:
+        """The C text of a function that others call: it needs no workspace and tells no sizes."""
+        lines = self.main()
+        prototype = f"static int {self.c_name}({', '.join([*self.inputs(), *self.outputs(), 'int64_t *detail'])})"
+        return CFunction(
+            self.c_name,
+            "\n".join(self.description("0", "")),
+            "\n".join(wrapped(prototype, 0)),
+            "",
+            [*self.unused(lines, [*self.result_names, "detail"]), *lines],
+            [],
+            self.interface("0"),
         )
 
     # -- outside ---------------------------------------------------------------------------------------------------
@@ -178,7 +199,7 @@ class FunctionWriter:
     def body(self, function: Function) -> Body:
         """A writer that knows the parameters and constant arrays."""
         uses = Uses(function, frozenset(self.plan.heap))
-        body = Body(uses, self.plan, Names(self.taken), self.sites, self.helpers)
+        body = Body(uses, self.plan, Names(self.taken), self.sites, self.helpers, self.callees)
         for value, name in self.names.items():
             if isinstance(value.type, Buffer):
                 body.buffers[value] = name
@@ -204,7 +225,7 @@ class FunctionWriter:
         for stack in plan.stacks:
             name = body.buffers[stack] = values.names.claim(stack.name or "stack")
             values.emit(f"adgen_stack_{c_type(stack.type)} {name} = {{NULL, 0, 0}};", None)
-        if plan.needs_cleanup:
+        if plan.needs_cleanup or any(operation.row is core.CALL for operation in walk(plan.function.body)):
             values.emit("int status = 0;", None)
         body.region(body.uses.function.body)
         for value, name in zip(self.function.results, self.result_names, strict=True):

@@ -2,7 +2,7 @@
 
 Comes in: a function.  Goes out: a `Plan`.  Small buffers of constant size are local arrays, results are the caller's
 memory, buffers whose size can be told at entry are slices of the caller's workspace, and the rest grows on the heap and
-is freed before the function returns.
+is freed before the function returns.  A function that other emitted functions call has no workspace.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from adgen.ir.types import Type
 
 LARGEST_LOCAL = 64  # elements of one local array
 LARGEST_FRAME = 4096  # elements of all local arrays together
+LARGEST_RECURSIVE_FRAME = 64  # the same in a function that may be active many times at once
 
 
 def _nothing(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
@@ -35,6 +36,7 @@ class Plan:
     """The home of every `alloc` and `stack`, and the operations that compute sizes at entry."""
 
     function: Function
+    recursive: bool = False  # called by other emitted functions: there is no workspace
     entry: list[Operation] = field(default_factory=list)
     local: dict[Value, int] = field(default_factory=dict)  # number of elements
     result: dict[Value, int] = field(default_factory=dict)  # which result
@@ -72,13 +74,13 @@ class Plan:
         return natural(value, self.definition)
 
 
-def plan_memory(function: Function) -> Plan:
+def plan_memory(function: Function, recursive: bool = False) -> Plan:
     """Decide where every buffer lives.
 
     Raises AdgenError when the extents of a result cannot be computed from the parameters.
     """
     builder = Builder()
-    plan = Plan(function)
+    plan = Plan(function, recursive)
     with builder.block(function.parameters) as entry:
         bounds = EntryBounds(function, builder)
         results = {value: k for k, value in enumerate(function.results)}
@@ -104,12 +106,13 @@ def _place(plan: Plan, bounds: EntryBounds, operation: Operation, results: dict[
     constant = [number for number in numbers if number is not None]
     if len(constant) == len(numbers):
         size = max(1, prod(max(0, number) for number in constant))
-        if size <= LARGEST_LOCAL and sum(plan.local.values()) + size <= LARGEST_FRAME:
+        room = LARGEST_RECURSIVE_FRAME if plan.recursive else LARGEST_FRAME
+        if size <= LARGEST_LOCAL and sum(plan.local.values()) + size <= room:
             plan.local[value] = size
             return
     uppers: list[Value | None] = [bounds.upper(extent) for extent in operation.operands]
     found = [upper for upper in uppers if upper is not None]
-    if len(found) == len(uppers):
+    if len(found) == len(uppers) and not plan.recursive:
         plan.workspace[value] = tuple(found)
     else:
         plan.heap.append(value)

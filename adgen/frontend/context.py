@@ -7,7 +7,7 @@ raises `AdgenError` at the user's expression that is being lowered.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,8 +18,8 @@ from adgen.frontend.state import is_instance
 from adgen.frontend.values import Number
 from adgen.frontend.writes import Writes
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Operation, Value
-from adgen.ir.types import Scalar
+from adgen.ir.nodes import Function, Operation, Value
+from adgen.ir.types import I64, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.aliasing import Move
@@ -41,6 +41,33 @@ class Frame:
         self.entry: dict[str, Any] = {}
 
 
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """A function that calls itself: its code, what is static about its arguments, what it holds of its module."""
+
+    key: Any
+    entry: Mapping[str, Any]
+    cells: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Active:
+    """A callee whose body is being lowered, with what is assumed of calls of it.
+
+    `outputs` are the types of the results and whether they are weak; `captures` the numbers that it reads from the
+    functions around it; `arguments` the names of the parameters that are numbers.
+    """
+
+    pattern: Pattern
+    name: str
+    frame: Frame
+    arguments: tuple[str, ...]
+    outputs: tuple[tuple[Scalar, bool], ...]
+    packed: bool
+    captures: tuple[Value, ...]
+    depth: Value = field(default_factory=lambda: Value(I64, "depth"))
+
+
 class NeedStatic(AdgenError):
     """A diagnostic that would not be there if a loop index were a constant: the loop around may be unrolled."""
 
@@ -60,6 +87,10 @@ class Context:
     owned: dict[int, Any] = field(default_factory=dict)
     loops: dict[Any, Any] = field(default_factory=dict)
     sites: tuple[Any, ...] = ()
+    title: str = ""  # of the function that is being lowered
+    patterns: Sequence[Pattern] = ()  # recursion that has been found
+    callees: dict[str, Function] = field(default_factory=dict)
+    compiling: tuple[Active, ...] = ()  # the callees around the present place
     ranges: Ranges = field(init=False)
     writes: Writes = field(init=False)
 

@@ -8,18 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend import memory, operators
+from adgen.frontend import memory, operators, recursion
 from adgen.frontend import statements as blocks
 from adgen.frontend.context import Frame
 from adgen.frontend.scan import RESULT, RETURNED
 from adgen.frontend.source import Code, code_of
-from adgen.frontend.values import Dynamic, Number, Poison, is_number
+from adgen.frontend.values import Closure, Dynamic, Number, Poison, is_number
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
-
-DEEPEST = 300
-
 
 def call_function(ctx: Context, function: types.FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Lower a call of a Python function in place."""
@@ -80,10 +77,18 @@ def bind(
 
 def inline(ctx: Context, code: Code, names: dict[str, Any], parent: Frame | None, cells: Mapping[str, Any]) -> Any:
     """Lower the body of a function with these arguments; the result is what it returns."""
-    span = ctx.builder.span
     frame = Frame(code, names, parent, cells)
     frame.entry = {key: _form(ctx, value) for key, value in names.items()}
-    _check_recursion(ctx, frame)
+    pattern = recursion.pattern_of(ctx, frame)
+    if pattern is not None:
+        return recursion.call(ctx, frame, pattern, _lowered)
+    recursion.check(ctx, frame)
+    return _lowered(ctx, frame)
+
+
+def _lowered(ctx: Context, frame: Frame) -> Any:
+    """Lower the body of a call; the result is what it returns."""
+    code, span = frame.code, ctx.builder.span
     sites = ctx.sites
     ctx.sites = (*sites, span)
     ctx.frames.append(frame)
@@ -104,24 +109,12 @@ def inline(ctx: Context, code: Code, names: dict[str, Any], parent: Frame | None
     return result
 
 
-def _check_recursion(ctx: Context, frame: Frame) -> None:
-    """Recursion is unrolled while something static about the arguments changes from call to call."""
-    active = [f for f in ctx.frames if f.code.key is frame.code.key]
-    if not active:
-        return
-    same = active[-1].entry == frame.entry and active[-1].cells == frame.cells
-    if (same and active[-1].parent is frame.parent) or len(active) > DEEPEST:
-        ctx.fail(
-            "AD218",
-            f"recursion of `{frame.code.name}`: how deep it goes is known at run time only",
-            "write it as a loop, or let constants decide the depth",
-        )
-
-
 def _form(ctx: Context, value: Any) -> Any:
     """What is static about an argument, for telling whether recursion makes progress."""
     if isinstance(value, Number):
-        return str(value.element)
+        return (str(value.element), value.weak)
+    if isinstance(value, Closure):
+        return ("closure", id(value.node))
     if memory.is_array(value) and isinstance(value, Dynamic):
         array = memory.wrap(ctx, value)
         return (str(array.element), tuple(ctx.builder.known(extent) for extent in array.extents))

@@ -11,16 +11,17 @@ import inspect
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from adgen.diagnostics import AdgenError, Span
 from adgen.frontend import aliasing, arrays, calls, memory, results, source
-from adgen.frontend.context import Context, Frame
+from adgen.frontend.context import Context, Frame, Pattern
 from adgen.frontend.dependencies import Dependency, fingerprint
 from adgen.frontend.infer import Inference, LeafSpec, Refine, default
+from adgen.frontend.recursion import Recursive
 from adgen.frontend.specs import (
     ArraySpec,
     Leaf,
@@ -34,6 +35,7 @@ from adgen.frontend.specs import (
     rebuild,
 )
 from adgen.frontend.values import Number
+from adgen.ir.calls import reachable
 from adgen.ir.nodes import Value
 from adgen.ir.types import Buffer
 
@@ -218,11 +220,27 @@ def _attempt(
     specs: dict[str, Spec],
     guess: dict[Path, LeafSpec],
 ) -> Lowered:
-    """Lower the function with these specs."""
+    """Lower the function with these specs, again for every recursion that is found."""
+    patterns: list[Pattern] = []
+    while True:
+        try:
+            return _once(target, parameters, specs, guess, patterns)
+        except Recursive as found:
+            patterns.append(found.pattern)
+
+
+def _once(
+    target: Callable[..., Any],
+    parameters: dict[str, inspect.Parameter],
+    specs: dict[str, Spec],
+    guess: dict[Path, LeafSpec],
+    patterns: Sequence[Pattern],
+) -> Lowered:
+    """Lower the function with these specs, knowing some recursion."""
     filled = _filled(specs, guess)
     leaves = tuple(Leaf(path, spec) for path, spec in _leaves(filled) if not isinstance(spec, UnknownSpec))
     arguments = [_argument(leaf) for leaf in leaves]
-    ctx = Context()
+    ctx = Context(title=_function_name(target), patterns=patterns)
     recorder = Recorder(target, {}, [], {})
     ctx.record = recorder
     function = source.python_function(getattr(target, "__func__", target))
@@ -247,9 +265,9 @@ def _attempt(
     aliasing.verify(region, owner, ctx.moves, ctx.upkeep)
     names = results.names(output, [leaf.name for leaf in leaves])
     builder.span = span
-    lowered = builder.function(_function_name(target), block, names)
+    lowered = reachable(replace(builder.function(ctx.title, block, names), callees=ctx.callees))
     dependencies = tuple(recorder.found.values())
-    return Lowered(lowered, leaves, output, mutated, filled, dependencies, tuple(ctx.warnings))
+    return Lowered(lowered, leaves, output, mutated, filled, dependencies, tuple(dict.fromkeys(ctx.warnings)))
 
 
 _EMPTY = ast.FunctionDef("call", ast.arguments([], [], None, [], [], None, []), [ast.Pass()], [], None)

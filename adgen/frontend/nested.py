@@ -31,7 +31,8 @@ from adgen.frontend.specs import (
 )
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import Number, instance_fields, is_static
-from adgen.ir.nodes import Operation, Region, Value
+from adgen.ir.calls import renamed
+from adgen.ir.nodes import Function, Operation, Region, Value
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -80,8 +81,23 @@ def call(ctx: Context, callee: Any, behind: Operator, args: list[Any], kwargs: d
     for dependency in lowered.dependencies:
         _depend(ctx, callee, dependency)
     operands = [_operand(ctx, _at(arguments, leaf.path)) for leaf in lowered.leaves]
-    results = splice(ctx, lowered.function.body, operands)
+    results = splice(ctx, _with_callees(ctx, lowered.function), operands)
     return ctx.own(_tree(ctx, lowered.output, results))
+
+
+def _with_callees(ctx: Context, function: Function) -> Region:
+    """The body of a function; its callees join those of the function being lowered, under names of their own."""
+    names: dict[str, str] = {}
+    for name in function.callees:
+        made, number = name, 2
+        while made in ctx.callees or made in names.values() or made == ctx.title:
+            made, number = f"{name}_{number}", number + 1
+        names[name] = made
+    for name, callee in function.callees.items():
+        notes = {key: note for key, note in callee.notes.items() if key != "derived"}  # of a table that ends here
+        body = renamed(callee.body, names)
+        ctx.callees[names[name]] = dataclasses.replace(callee, name=names[name], body=body, notes=notes)
+    return renamed(function.body, names)
 
 
 def _depend(ctx: Context, callee: Any, dependency: Dependency) -> None:

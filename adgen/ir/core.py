@@ -17,12 +17,15 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `while` | carried | | the carried values when the condition is first false |
 | `if` | condition | | what the taken region yields |
 | `stack`, `push`, `pop` | | `element` | |
+| `call` | scalars | `callee` (its name), `types` (of the results) | what the callee returns |
 
 `for`: the region takes the index and the carried values and yields the next carried values; with `exit` it first
 yields a `bool`, and the loop ends after an iteration that yields False; `unordered` allows its carried sums to be taken
 in any order, `simd` says that its iterations do not depend on each other otherwise.  `while`: region 0 takes the
 carried values and yields a `bool`, region 1 takes them and yields the next.  Only scalars are carried or yielded by
 regions.
+`call`: runs a function of `Function.callees`, which takes and gives scalars alone.  It touches no memory of the caller's
+and gives the same for the same operands, but may raise.
 Indices and extents are `i64`; indices are in range and not negative: whoever makes a `load` has made the `check`.
 """
 
@@ -142,6 +145,15 @@ def _pop(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     return (_stack(types).element,)
 
 
+def _call(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    results = tuple(parse_type(text) for text in attributes["types"])
+    if not isinstance(attributes["callee"], str):
+        raise _fail("the callee is a name")
+    if not all(isinstance(kind, Scalar) for kind in (*types, *results)):
+        raise _fail("a call takes and gives scalars")
+    return results
+
+
 CONST = Row("const", _const, pure=True)
 TABLE = Row("table", _table, pure=True)
 ALLOC = Row("alloc", _alloc)
@@ -157,5 +169,6 @@ IF = Row("if", _if)
 STACK = Row("stack", _new_stack)
 PUSH = Row("push", _push)
 POP = Row("pop", _pop)
+CALL = Row("call", _call)
 
-CORE_ROWS = (CONST, TABLE, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP)
+CORE_ROWS = (CONST, TABLE, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL)

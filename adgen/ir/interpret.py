@@ -8,7 +8,9 @@ negative integer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -44,12 +46,24 @@ def run(function: Function, arguments: Sequence[Any]) -> Outcome:
         raise TypeError(f"{function.name} takes {len(function.parameters)} arguments, not {len(arguments)}")
     converted = [_argument(a, value) for a, value in zip(arguments, function.parameters, strict=True)]
     executed = [0] * len(program.blocks)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), _deep_stack(function):
         try:
             results = program.entry(executed, *converted)
         except IndexError as error:
             raise InternalError(f"{function.name}: {error}") from error
     return Outcome(results, program.counts(executed))
+
+
+@contextmanager
+def _deep_stack(function: Function) -> Iterator[None]:
+    """Room for the calls that a function's own check of their depth allows."""
+    before = sys.getrecursionlimit()
+    if function.callees:
+        sys.setrecursionlimit(max(before, DEEPEST_STACK))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def _argument(argument: Any, value: Value) -> Any:
@@ -65,4 +79,5 @@ def _argument(argument: Any, value: Value) -> Any:
     return array
 
 
+DEEPEST_STACK = 20_000
 _PROGRAMS: WeakKeyDictionary[Function, Program] = WeakKeyDictionary()

@@ -91,8 +91,8 @@ class Operation:
 class Function:
     """A function of the IR.
 
-    `body.arguments` are the parameters and `body.results` the results, whose names are `result_names`.
-    Two functions are equal when they print the same.
+    `body.arguments` are the parameters and `body.results` the results, whose names are `result_names`.  `callees` are the
+    functions that it and they call, by name; theirs are empty.  Two functions are equal when they print the same.
     """
 
     name: str
@@ -100,6 +100,7 @@ class Function:
     result_names: tuple[str, ...]
     span: Span | None = None
     notes: Attributes = field(default_factory=lambda: NO_ATTRIBUTES)
+    callees: Mapping[str, Function] = field(default_factory=lambda: NO_ATTRIBUTES)
 
     @property
     def parameters(self) -> tuple[Value, ...]:

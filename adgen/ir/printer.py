@@ -17,8 +17,10 @@ from adgen.ir.nodes import Attributes, Function, Operation, Value
 
 
 def print_function(function: Function, spans: bool = False) -> str:
-    """The text of a function; with `spans` every operation ends with `@line`, which the reader skips."""
-    return _Printer(spans).function(function)
+    """The text of a function and then of its callees; with `spans` every operation ends with `@line`, which the reader
+    skips."""
+    callees = (function.callees[name] for name in sorted(function.callees))
+    return "\n".join(_Printer(spans).function(each) for each in (function, *callees))
 
 
 class _Printer:

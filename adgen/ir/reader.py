@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def parse_function(text: str, rows: Mapping[str, Row]) -> Function:
 
     Raises ReadError when the text is not well formed or an operation does not fit its row.
     """
-    return _Reader(text, rows).function()
+    return _Reader(text, rows).whole()
 
 
 class _Reader:
@@ -72,6 +73,18 @@ class _Reader:
         self.place += 1
         return True
 
+    def whole(self) -> Function:
+        """The first function, with those that follow it as its callees."""
+        function = self.function()
+        callees: dict[str, Function] = {}
+        while self.place != len(self.tokens):
+            if self.next != "function":
+                raise self.fail("text after the function")
+            callee = self.function()
+            if callees.setdefault(callee.name, callee) is not callee:
+                raise self.fail(f"there are two callees {callee.name}")
+        return replace(function, callees=callees) if callees else function
+
     def function(self) -> Function:
         self.take("function")
         name = self.take()
@@ -85,8 +98,6 @@ class _Reader:
             self.accept(",")
         self.take("{")
         operations, results = self.block(scope, "return")
-        if self.place != len(self.tokens):
-            raise self.fail("text after the function")
         if len(results) != len(names):
             raise self.fail("as many results as result names are needed")
         return Function(name, Region(parameters, operations, results), tuple(names))

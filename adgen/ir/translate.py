@@ -104,13 +104,21 @@ class Translator:
         self.blocks: list[tuple[Counter[str], int]] = []
 
     def program(self) -> Program:
-        parameters = [self.name(value) for value in self.function.parameters]
-        self.lines.append(f"def entry(executed, {', '.join(parameters)}):")
-        self.block(self.function.body, 1)
-        self.line(1, f"return ({''.join(self.name(value) + ', ' for value in self.function.results)})")
-        source = "\n".join(line for part in (*self.parts, self.lines) for line in part)
+        self.definition("entry", self.function)
+        for name, callee in self.function.callees.items():
+            self.definition(f"callee_{name}", callee)
+        source = "\n".join(line for part in self.parts for line in part)
         exec(compile(source, f"<{self.function.name}>", "exec"), self.scope)
         return Program(self.scope["entry"], tuple(self.blocks))
+
+    def definition(self, name: str, function: Function) -> None:
+        """A function of the IR as one of Python."""
+        self.lines = []
+        parameters = [self.name(value) for value in function.parameters]
+        self.lines.append(f"def {name}({', '.join(['executed', *parameters])}):")
+        self.block(function.body, 1)
+        self.line(1, f"return ({''.join(self.name(value) + ', ' for value in function.results)})")
+        self.parts.append(self.lines)
 
     def line(self, depth: int, text: str) -> None:
         self.lines.append(" " * depth + text)
@@ -241,6 +249,12 @@ class Translator:
             self.block(region, depth + 1)
             self.assign(depth + 1, operation.results, region.results)
 
+    def call(self, operation: Operation, depth: int) -> None:
+        operands = ", ".join(["executed", *(self.name(value) for value in operation.operands)])
+        results = "".join(f"{self.name(value)}, " for value in operation.results)
+        callee = operation.attributes["callee"]
+        self.line(depth, f"{results}{'= ' if results else ''}callee_{callee}({operands})")
+
     def stack(self, operation: Operation, depth: int) -> None:
         self.line(depth, f"{self.name(operation.result)} = []")
 
@@ -308,4 +322,5 @@ RULES: dict[Row, Callable[[Translator, Operation, int], None]] = {
     core.STACK: Translator.stack,
     core.PUSH: Translator.push,
     core.POP: Translator.pop,
+    core.CALL: Translator.call,
 }

@@ -4,11 +4,13 @@ Comes in: a function.  Goes out: the same, or `VerifyError` naming the first ope
 every value is defined once and before it is used, in a region that is open; result types are what the row infers;
 attributes hold what `core` documents; regions have the arguments and results that `core` documents; only scalars are
 carried; tables are never written; pure operations own no regions; parameters and results are scalars and buffers, and
-a buffer result is an `alloc` of the top-level region, given once.
+a buffer result is an `alloc` of the top-level region, given once; a call agrees with a callee, whose parameters and
+results are scalars.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,16 +31,20 @@ def verify(function: Function) -> Function:
 
     Raises VerifyError otherwise.
     """
-    verifier = _Verifier(function)
-    verifier.parameters()
-    verifier.region(function.body, "function")
-    verifier.results()
+    for each in (function, *function.callees.values()):
+        verifier = _Verifier(each, function.callees)
+        verifier.parameters()
+        verifier.region(each.body, "function")
+        verifier.results()
+        if each is not function:
+            verifier.callee()
     return function
 
 
 class _Verifier:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, callees: Mapping[str, Function]) -> None:
         self.function = function
+        self.callees = callees
         self.visible: set[Value] = set()
         self.defined: set[Value] = set()
         self.tables: set[Value] = set()
@@ -76,6 +82,8 @@ class _Verifier:
         if reason := wrong_attribute(operation):
             raise self.fail(place, reason)
         self.shape(operation, place)
+        if operation.row is core.CALL:
+            self.call(operation, place)
         if operation.row in (core.STORE, core.ACCUMULATE) and operation.operands[0] in self.tables:
             raise self.fail(place, "a table is never written")
         if operation.row is core.ACCUMULATE and operation.operands[1].type == BOOL:
@@ -114,6 +122,23 @@ class _Verifier:
         ]
         if found != expected.get(row, []):
             raise self.fail(place, f"regions take and yield {found}, not {expected.get(row, [])}")
+
+    def call(self, operation: Operation, place: str) -> None:
+        """A call names a callee and agrees with it."""
+        callee = self.callees.get(operation.attributes["callee"])
+        if callee is None:
+            raise self.fail(place, f"there is no callee {operation.attributes['callee']}")
+        for given, wanted in ((operation.operands, callee.parameters), (operation.results, callee.results)):
+            if [value.type for value in given] != [value.type for value in wanted]:
+                raise self.fail(place, f"{callee.name} does not take or give {', '.join(map(repr, given))}")
+
+    def callee(self) -> None:
+        """A callee takes and gives scalars, and its own callees are those of the whole."""
+        function = self.function
+        if self.callees.get(function.name) is not function or function.callees:
+            raise self.fail("callee", "it goes by another name, or has callees of its own")
+        if not all(isinstance(value.type, Scalar) for value in (*function.parameters, *function.results)):
+            raise self.fail("callee", "only scalars are passed to callees and returned by them")
 
     def parameters(self) -> None:
         if not all(isinstance(value.type, Scalar | Buffer) for value in self.function.parameters):

@@ -16,14 +16,17 @@ it, iteration by iteration, with memory of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder, sharing_key
 from adgen.ir.nodes import Function, Operation, Value, walk
-from adgen.ir.types import Buffer, Scalar
+from adgen.ir.types import F32, Buffer, Scalar
 from adgen.passes.activity import active, is_float
+from adgen.passes.callees import Callees, floats, types_of
+from adgen.passes.dead_code import dead_code
 from adgen.passes.localise import copy_into
 from adgen.passes.overwrites import Overwrites
 from adgen.passes.reverse_control import reverse_branch, reverse_for, reverse_while
@@ -36,14 +39,29 @@ def adjoint(function: Function, wrt: Sequence[int], seeds: Literal["parameters",
     result.  With `seeds="one"` the first result, a scalar, has the cotangent 1 and the others 0.
     Results: those of the function, then the gradient `x_bar` of every parameter of `wrt`.
     """
-    return Reverse(function, [function.parameters[k] for k in wrt]).build(seeds)
+    callees = Callees(function.callees, {"grad": _gradient_of, "vjp": _cotangents_of})
+    made = Reverse(function, [function.parameters[k] for k in wrt], callees).build(seeds)
+    return replace(made, callees=callees.finished()) if function.callees else made
+
+
+def _gradient_of(function: Function, callees: Callees) -> Function:
+    return Reverse(function, [function.parameters[k] for k in floats(function.parameters)], callees).build("one")
+
+
+def _cotangents_of(function: Function, callees: Callees) -> Function:
+    wrt = [function.parameters[k] for k in floats(function.parameters)]
+    made = Reverse(function, wrt, callees).build("parameters")
+    first = len(function.results)
+    body = replace(made.body, results=made.results[first:])
+    return dead_code(replace(made, body=body, result_names=made.result_names[first:]))
 
 
 class Reverse:
     """The state of one reverse sweep: cotangents of scalars, shadows of buffers, and the builder of reverse code."""
 
-    def __init__(self, function: Function, wrt: Sequence[Value]) -> None:
+    def __init__(self, function: Function, wrt: Sequence[Value], callees: Callees) -> None:
         self.function = function
+        self.callees = callees
         self.wrt = wrt
         self.builder = Builder()
         for operation in walk(function.body):
@@ -111,6 +129,12 @@ class Reverse:
     def take(self, value: Value) -> Value | None:
         """The finished cotangent of a scalar, None for zero."""
         return self.cotangent.pop(value, None)
+
+    def cast(self, cotangent: Value, value: Value) -> Value:
+        """A cotangent in the type of another value."""
+        if cotangent.type == value.type:
+            return cotangent
+        return self.builder.op(ops.TO_F32 if value.type == F32 else ops.TO_F64, cotangent)
 
     def or_zero(self, cotangent: Value | None, value: Value) -> Value:
         """A cotangent made explicit."""
@@ -207,6 +231,31 @@ def _pop(reverse: Reverse, operation: Operation) -> None:
         reverse.builder.emit(core.PUSH, (reverse.shadow[stack], cotangent))
 
 
+def _call(reverse: Reverse, operation: Operation) -> list[Operation] | None:
+    """A call of the callee's derivative: in the forward sweep for one number, else in the reverse sweep."""
+    operands, results = operation.operands, operation.results
+    moved = [results[k] for k in floats(results)]
+    if not any(value in reverse.cotangent for value in moved):
+        return None
+    name, inputs = operation.attributes["callee"], [operands[k] for k in floats(operands)]
+    if len(moved) > 1:
+        cotangents = [reverse.or_zero(reverse.take(value), value) for value in moved]
+        attributes = {"callee": reverse.callees.derivative(name, "vjp"), "types": types_of(inputs)}
+        names = [f"{value.name}_bar" for value in inputs]
+        made = reverse.builder.emit(core.CALL, (*operands, *cotangents), attributes, (), names)
+        for value, part in zip(inputs, made, strict=True):
+            reverse.add(value, part)
+        return None
+    cotangent = reverse.take(moved[0])
+    assert cotangent is not None
+    partials = tuple(Value(value.type, f"{moved[0].name}_{value.name}_bar") for value in inputs)
+    attributes = {"callee": reverse.callees.derivative(name, "grad"), "types": types_of((*results, *partials))}
+    for value, partial in zip(inputs, partials, strict=True):
+        if value in reverse.active:
+            reverse.add(value, reverse.builder.op(ops.MUL, reverse.cast(cotangent, value), partial))
+    return [replace(operation, results=(*results, *partials), attributes=attributes)]
+
+
 Rule = Callable[[Reverse, Operation], "list[Operation] | None"]
 _RULES: dict[object, Rule] = {
     core.CONST: _nothing,
@@ -224,6 +273,7 @@ _RULES: dict[object, Rule] = {
     core.FOR: reverse_for,
     core.WHILE: reverse_while,
     core.IF: reverse_branch,
+    core.CALL: _call,
 }
 
 __all__ = ["Reverse", "Scalar", "adjoint"]

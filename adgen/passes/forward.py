@@ -8,12 +8,14 @@ result.  Guaranteed: each operation's tangent comes from its own row; values wit
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.types import Buffer, Scalar, Stack
 from adgen.passes.activity import is_float, roots, varied
+from adgen.passes.callees import Callees, floats, types_of
 from adgen.passes.localise import copy_into
 
 Mapping = dict[Value, Value]
@@ -21,13 +23,24 @@ Mapping = dict[Value, Value]
 
 def forward(function: Function, wrt: Sequence[int]) -> Function:
     """The JVP of a pure function for the parameters at positions `wrt`."""
+    callees = Callees(function.callees, {"jvp": _callee})
+    made = _forward(function, wrt, callees)
+    return replace(made, callees=callees.finished()) if function.callees else made
+
+
+def _forward(function: Function, wrt: Sequence[int], callees: Callees) -> Function:
     pushed = [function.parameters[k] for k in wrt]
-    return _Forward(function, pushed).build(pushed)
+    return _Forward(function, pushed, callees).build(pushed)
+
+
+def _callee(function: Function, callees: Callees) -> Function:
+    return _forward(function, floats(function.parameters), callees)
 
 
 class _Forward:
-    def __init__(self, function: Function, wrt: Sequence[Value]) -> None:
+    def __init__(self, function: Function, wrt: Sequence[Value], callees: Callees) -> None:
         self.function = function
+        self.callees = callees
         self.builder = Builder()
         found = varied(function, wrt)
         self.varied = found | {value for value, root in roots(function).items() if root in found}
@@ -136,6 +149,22 @@ class _Forward:
             (tangent,) = self.builder.emit(core.POP, (self.tangent[operation.operands[0]],))
             self.set(operation.result, tangent)
 
+    def call(self, operation: Operation) -> None:
+        """A call of the callee's own JVP."""
+        operands, results = operation.operands, operation.results
+        if not any(value in self.tangent for value in operands) or not floats(results):
+            self.copy(operation)
+            return
+        tangents = [self.zero(operands[k]) for k in floats(operands)]
+        moved = [results[k] for k in floats(results)]
+        callee = self.callees.derivative(operation.attributes["callee"], "jvp")
+        names = [value.name for value in results] + [f"{value.name}_dot" for value in moved]
+        attributes = {"callee": callee, "types": types_of((*results, *moved))}
+        given = [self.primal[value] for value in operands]
+        made = self.builder.emit(core.CALL, (*given, *tangents), attributes, (), names)
+        self.primal.update(zip(results, made, strict=False))
+        self.tangent.update(zip(moved, made[len(results) :], strict=True))
+
     # -- control -------------------------------------------------------------------------------------------------
 
     def body(self, region: Region, arguments: Sequence[Value], yielded: Sequence[Value], extra: int) -> Region:
@@ -203,6 +232,7 @@ _RULES: dict[object, Callable[[_Forward, Operation], None]] = {
     core.FOR: _Forward.loop,
     core.WHILE: _Forward.loop,
     core.IF: _Forward.branch,
+    core.CALL: _Forward.call,
 }
 
 __all__ = ["Stack", "copy_into", "forward"]

@@ -11,6 +11,7 @@ to the memory in question.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 from adgen import ops
 from adgen.ir import core
@@ -49,7 +50,7 @@ def forward_stores(function: Function) -> Function:
     builder = Builder()
     builder.span = function.span
     body = _Forwarder(builder, memory).region(function.body, {})
-    return Function(function.name, body, function.result_names, function.span, function.notes)
+    return replace(function, body=body)
 
 
 Pending = dict[Value, dict[Hashable, dict[tuple[int, ...], Operation]]]

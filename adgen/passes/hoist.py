@@ -77,7 +77,7 @@ class _Hoister:
         if row in OWNERS:
             self._enter(builder, operation, mapping)
             return True
-        if row is core.CHECK:
+        if row in (core.CHECK, core.CALL):
             for frame in self.frames:
                 frame.left = True
         operands = mapped(operation.operands, mapping)

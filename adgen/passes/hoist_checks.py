@@ -9,7 +9,7 @@ the index is not linear in a loop's, they are the nearest that would fail.
 A condition that is linear in the index of a `for` holds in all iterations when it holds in the first or in the last
 one, depending on the sign of the slope.  That one test moves before the loop, guarded by `the loop runs`, and from
 there outward through the nest.  A check stays behind an `exit` unless the first iteration decides, behind a check of
-another exception, and in the branch of an `if`.
+another exception, in a loop with a `call`, and in the branch of an `if`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, rebuil
 from adgen.passes.scoped import OWNERS, ScopedBuilder
 
 LATEST = 8  # tests that are compared with a new one
+ANYTHING = "*"  # what a call may raise
 
 
 def hoist_checks(function: Function) -> Function:
@@ -64,13 +65,18 @@ def hoist_checks(function: Function) -> Function:
     if not any(operation.row is core.CHECK or operation.row in COMPARISONS for operation in walk(function.body)):
         return function
     builder = ScopedBuilder()
-    return dead_code(rebuild_with(builder, function, _Checks(builder)))
+    return dead_code(rebuild_with(builder, function, _Checks(builder, _calls(function))))
+
+
+def _calls(function: Function) -> bool:
+    return any(operation.row is core.CALL for operation in walk(function.body))
 
 
 class _Checks:
     """Rebuilds a function; one scope of ranges and one `Enclosing` for every open block."""
 
-    def __init__(self, builder: ScopedBuilder) -> None:
+    def __init__(self, builder: ScopedBuilder, calls: bool) -> None:
+        self.calls = calls
         self.forms = Forms(builder)
         self.ranges = Ranges(self.forms)
         self.ranges.open(Scope())
@@ -107,6 +113,8 @@ class _Checks:
             scope, loop = Scope(), None
             if operation.row is core.FOR:
                 loop = self._loop(operation, operands, arguments[0])
+                if self.calls and any(inner.row is core.CALL for inner in walk(region)):
+                    loop.raising.add(ANYTHING)
                 scope = Scope([loop.runs], loop.index, loop.least, loop.greatest)
             elif operation.row is core.IF:
                 scope = Scope(list(self.ranges.consequences(operands[0], number == 0)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Value, walk
@@ -55,7 +57,7 @@ def localise(function: Function) -> Function:
         clone(builder, function.body.operations, mapping)
         block.results = (*(mapping.get(value, value) for value in function.results), *copies)
     names = (*function.result_names, *(copy.name for copy in copies))
-    return builder.function(function.name, block, names, **function.notes)
+    return replace(builder.function(function.name, block, names, **function.notes), callees=function.callees)
 
 
 def copy_of(builder: Builder, source: Value, name: str) -> Value:

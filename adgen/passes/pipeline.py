@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function
 from adgen.passes.copies import copies
 from adgen.passes.dead_code import dead_code, keep_results
@@ -62,10 +63,14 @@ def optimise(function: Function) -> Function:
 
 
 def apply(function: Function, passes: Sequence[Pass]) -> Function:
-    """Run passes one after the other."""
-    for step in passes:
-        function = step(function)
-    return function
+    """Run passes one after the other on a function and each of its callees."""
+
+    def through(each: Function) -> Function:
+        for step in passes:
+            each = step(each)
+        return each
+
+    return everywhere(reachable(function), through)
 
 
 __all__ = ["EMITTED", "PRIMAL", "apply", "keep_results", "optimise", "simplify"]

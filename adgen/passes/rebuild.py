@@ -11,6 +11,7 @@ taken the operation over, that is emitted what it wants and recorded the results
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from adgen.ir import core
 from adgen.ir.builder import Builder
@@ -104,4 +105,4 @@ def rebuild_with(builder: Builder, function: Function, transform: Transform | No
     """The same, with a given builder."""
     builder.span = function.span
     body = clone_region(builder, function.body, {}, transform)
-    return Function(function.name, body, function.result_names, function.span, function.notes)
+    return replace(function, body=body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from adgen.ir import core
 from adgen.ir.builder import Builder
+from adgen.ir.calls import everywhere
 from adgen.ir.nodes import Function, Operation
 from adgen.passes.rebuild import Mapping, rebuild
 
@@ -25,7 +26,7 @@ def unchecked(function: Function) -> Function:
                return %x
              }
     """
-    return rebuild(function, _drop)
+    return everywhere(function, lambda each: rebuild(each, _drop))
 
 
 def _drop(builder: Builder, operation: Operation, mapping: Mapping) -> bool:

@@ -1,0 +1,53 @@
+"""Small tools on functions and the functions that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from adgen.ir import core
+from adgen.ir.nodes import Function, Operation, Region, walk
+
+
+def called(function: Function) -> Iterator[str]:
+    """The names that the body of a function calls."""
+    return (operation.attributes["callee"] for operation in walk(function.body) if operation.row is core.CALL)
+
+
+def reachable(function: Function) -> Function:
+    """The function without callees that nothing calls."""
+    found: dict[str, None] = {}
+    pending = list(called(function))
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found[name] = None
+            pending.extend(called(function.callees[name]))
+    if len(found) == len(function.callees):
+        return function
+    return replace(function, callees={name: each for name, each in function.callees.items() if name in found})
+
+
+def everywhere(function: Function, change: Callable[[Function], Function]) -> Function:
+    """The function with its body and those of its callees changed."""
+    changed = change(function)
+    callees = {name: change(callee) for name, callee in function.callees.items()}
+    same = all(callees[name] is callee for name, callee in function.callees.items())
+    return changed if same else replace(changed, callees=callees)
+
+
+def renamed(region: Region, names: Mapping[str, str]) -> Region:
+    """The region with other names for the functions that it calls."""
+    operations = tuple(_renamed(operation, names) for operation in region.operations)
+    same = all(a is b for a, b in zip(operations, region.operations, strict=True))
+    return region if same else replace(region, operations=operations)
+
+
+def _renamed(operation: Operation, names: Mapping[str, str]) -> Operation:
+    if operation.row is core.CALL:
+        name = operation.attributes["callee"]
+        changed = {**operation.attributes, "callee": names.get(name, name)}
+        return operation if names.get(name, name) == name else replace(operation, attributes=changed)
+    regions = tuple(renamed(region, names) for region in operation.regions)
+    same = all(a is b for a, b in zip(regions, operation.regions, strict=True))
+    return operation if same else replace(operation, regions=regions)
