@@ -7,6 +7,7 @@ raises `AdgenError` at the user's expression that is being lowered.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -90,6 +91,7 @@ class Context:
     title: str = ""  # of the function that is being lowered
     patterns: Sequence[Pattern] = ()  # recursion that has been found
     callees: dict[str, Function] = field(default_factory=dict)
+    inlined: Counter[Any] = field(default_factory=Counter)  # unrolled recursive calls by code
     compiling: tuple[Active, ...] = ()  # the callees around the present place
     ranges: Ranges = field(init=False)
     writes: Writes = field(init=False)

@@ -18,6 +18,7 @@ from adgen.frontend.values import Closure, Dynamic, Number, Poison, is_number
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
+
 def call_function(ctx: Context, function: types.FunctionType, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """Lower a call of a Python function in place."""
     try:

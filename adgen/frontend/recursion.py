@@ -30,12 +30,13 @@ from adgen.frontend.values import Closure, Number, Poison, is_number, is_static
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import renamed
-from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.printer import print_function
 from adgen.ir.types import BOOL, F64, I64, Scalar
 
 DEEPEST_CALL = 1000  # active calls of one function, as in Python unless it is told otherwise
 DEEPEST_INLINED = 300
+MOST_INLINED = 600  # calls of one function by itself that are unrolled where they could be calls
 MOST_PATTERNS = 20
 MOST_ROUNDS = 8
 Lowering = Callable[[Context, Frame], Any]
@@ -73,14 +74,19 @@ def check(ctx: Context, frame: Frame) -> None:
     if last.entry == frame.entry and last.cells == frame.cells:
         if last.parent is not frame.parent:
             return
-    elif len(active) > DEEPEST_INLINED:
-        for name, form in frame.entry.items():
-            if form != last.entry.get(name):
-                entry[name] = _free(ctx, frame, name)
     else:
-        return
+        ctx.inlined[frame.code.key] += 1
+        deep, many = len(active) > DEEPEST_INLINED, ctx.inlined[frame.code.key] > MOST_INLINED
+        changing = [name for name, form in frame.entry.items() if form != last.entry.get(name)]
+        if not deep and not (many and all(_plain(value) for value in frame.names.values())):
+            return
+        if not all(is_number(frame.names[name]) for name in changing):
+            if deep:
+                refuse(ctx, frame)
+            return
+        entry |= {name: AnyNumber(kind(ctx, frame.names[name])[0]) for name in changing}
     for value in frame.names.values():
-        if not isinstance(value, Number | Closure) and not is_static(value):
+        if not _plain(value):
             refuse(ctx, frame)
     pattern = Pattern(frame.code.key, entry, _identities(frame))
     if len(ctx.patterns) >= MOST_PATTERNS or any(_equal(known, pattern) for known in ctx.patterns):
@@ -88,15 +94,15 @@ def check(ctx: Context, frame: Frame) -> None:
     raise Recursive(pattern)
 
 
-def _free(ctx: Context, frame: Frame, name: str) -> AnyNumber:
-    value = frame.names[name]
-    if not is_number(value):
-        refuse(ctx, frame)
-    return AnyNumber(kind(ctx, value)[0])
+def _plain(value: Any) -> bool:
+    """True for what a callee can take: a number, or what is known when compiling."""
+    return isinstance(value, Number | Closure) or is_static(value)
 
 
-def refuse(ctx: Context, frame: Frame) -> NoReturn:
-    """The diagnostic for recursion that cannot be compiled."""
+def refuse(ctx: Context, frame: Frame, place: Operation | None = None) -> NoReturn:
+    """The diagnostic for recursion that cannot be compiled, at the present place or that of an operation."""
+    if place is not None and place.span is not None:
+        ctx.builder.span = place.span
     ctx.fail(
         "AD218",
         f"recursion of `{frame.code.name}`: how deep it goes is known at run time only",
@@ -245,30 +251,32 @@ def _lowered(ctx: Context, active: Active, lowering: Lowering) -> _Made:
             name: (str(form.element), True) if isinstance(form, AnyNumber) else form
             for name, form in active.pattern.entry.items()
         }
-        values = _values(inner, frame, lowering(inner, called), active.packed)
+        values = _values(ctx, inner, frame, lowering(inner, called), active.packed)
         block.results = tuple(number.value for number in values)
     region = block.region()
     aliasing.verify(region, results.owners(inner), inner.moves, inner.upkeep)
     builder.span = span
-    if any(o.row is core.CALL and o.attributes["callee"] == active.name for o in region.operations):
-        refuse(ctx, frame)  # a call that is always made never ends
+    for operation in region.operations:
+        if operation.row is core.CALL and operation.attributes["callee"] == active.name:
+            refuse(ctx, frame, operation)  # a call that is always made never ends
     captures = tuple(_free_values(region))
-    if not all(isinstance(value.type, Scalar) for value in captures):
-        refuse(ctx, frame)
+    arrays = {value for value in captures if not isinstance(value.type, Scalar)}
+    if arrays:
+        refuse(ctx, frame, next(o for o in walk(region) if arrays.intersection(o.operands)))
     body = Region((*arguments, *captures), region.operations, region.results)
     titles = tuple(f"out_{k}" for k in range(len(values))) if active.packed else ("out",)
     outputs = tuple((number.element, number.weak) for number in values)
     return _Made(Function(active.name, body, titles, span), outputs, captures)
 
 
-def _values(ctx: Context, frame: Frame, result: Any, packed: bool) -> list[Number]:
-    """What the body returned, as numbers."""
+def _values(ctx: Context, inner: Context, frame: Frame, result: Any, packed: bool) -> list[Number]:
+    """What the body, lowered in a context of its own, returned: as numbers."""
     if isinstance(result, Poison):
         ctx.fail(result.code, result.message, result.help)
     items = list(result) if packed and type(result) is tuple else [result]
     if not items or not all(is_number(item) for item in items) or packed != (type(result) is tuple):
         refuse(ctx, frame)
-    return [ctx.number(item) for item in items]
+    return [inner.number(item) for item in items]
 
 
 def _width(frame: Frame) -> int | None:

@@ -24,8 +24,8 @@ yields a `bool`, and the loop ends after an iteration that yields False; `unorde
 in any order, `simd` says that its iterations do not depend on each other otherwise.  `while`: region 0 takes the
 carried values and yields a `bool`, region 1 takes them and yields the next.  Only scalars are carried or yielded by
 regions.
-`call`: runs a function of `Function.callees`, which takes and gives scalars alone.  It touches no memory of the caller's
-and gives the same for the same operands, but may raise.
+`call`: runs a function of `Function.callees`, which takes and gives scalars alone.  It touches no memory of the
+caller's and gives the same for the same operands, but may raise.
 Indices and extents are `i64`; indices are in range and not negative: whoever makes a `load` has made the `check`.
 """
 

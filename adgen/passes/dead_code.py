@@ -3,10 +3,10 @@
 Comes in: a function.  Goes out: the function without the operations that contribute to no result, to no memory of
 the caller and to no `check`.  Guaranteed: what is kept is kept in order; linear in the size of the function.
 
-Everything is dead until proved alive.  A `check` is alive, and so is a `call`, which may fail one.  Memory is alive when it is a parameter, a result, or
-when a live `load` reads it: then the stores into it are alive too, whichever handle they go through.  A carried value
-is alive when its result or its argument is.  A `while` whose results nobody needs and which has no effect is dropped
-even if it might not end, as C compilers do; one that holds a `check` stays.
+Everything is dead until proved alive.  A `check` is alive, and so is a `call`, which may raise.  Memory is alive when
+it is a parameter, a result, or when a live `load` reads it: then the stores into it are alive too, whichever handle
+they go through.  A carried value is alive when its result or its argument is.  A `while` whose results nobody needs
+and which has no effect is dropped even if it might not end, as C compilers do; one that holds a `check` stays.
 """
 
 from __future__ import annotations

@@ -89,18 +89,43 @@ def clock(x=0.5):
 
 
 def recursion_without_end(x=0.5):
-    if x < 0.1:
-        return x
     return recursion_without_end(x * 0.5)  # AD218 recursion_without_end
 
 
-def recursion_on_run_time_int(x=0.5, n=4):
-    def power(x, n):
-        if n == 0:
-            return 1.0
-        return x * power(x, n - 1)  # AD218 power
+def recursion_on_an_array(x=np.array([0.5, 0.2])):
+    if x[0] < 0.1:
+        return x[0]
+    return recursion_on_an_array(x * 0.5)  # AD218 recursion_on_an_array
 
-    return power(x, n)
+
+def recursion_that_reads_an_array(x=np.array([0.5, 0.2]), n=2):
+    def total(n):
+        if n == 0:
+            return 0.0
+        return x[n - 1] + total(n - 1)  # AD218 total
+
+    return total(n)
+
+
+def recursion_that_appends(x=0.5, n=3):
+    seen = [x]
+
+    def walk(x, n):
+        if n == 0:
+            return x
+        seen[0] = seen[0] + x
+        return walk(x * 0.5, n - 1)
+
+    return walk(x, n) + seen[0]  # AD218 walk
+
+
+def recursion_that_returns_none(x=0.5, n=3):
+    def walk(n):
+        if n > 0:
+            walk(n - 1)
+
+    walk(n)  # AD218 walk
+    return x
 
 
 def unknown_library(x=np.array([1.0, 2.0])):
