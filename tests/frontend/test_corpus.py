@@ -11,7 +11,9 @@ import pytest
 from tests.frontend import harness
 
 CASES = [
-    (name, function) for name in ("control_flow", "language", "memory", "state") for function in harness.corpus(name)
+    (name, function)
+    for name in ("control_flow", "language", "memory", "state", "residuals")
+    for function in harness.corpus(name)
 ]
 
 
