@@ -61,12 +61,14 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         for f in functions
     ]
     header_name = f"{module_name}.h"
+    lines = [line for f in made for line in (*f.lines, *f.size_lines)]
+    words = set(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
     source = render(
         "c/source.c.j2",
         banner=BANNER,
         header_name=header_name,
-        helpers=[*memory_helpers([line for f in made for line in (*f.lines, *f.size_lines)]), *spelled],
-        tables=tables.texts,
+        helpers=[*memory_helpers(lines), *spelled],
+        tables=[text for name, text in tables.texts.items() if name in words],
         functions=made,
     )
     guard = f"ADGEN_{re.sub(r'[^A-Za-z0-9]', '_', module_name).upper()}_H"
