@@ -236,15 +236,16 @@ class _Loop:
             start, stop = self.loop.operands[:2]
             step = self.loop.attributes["step"]
             counter = Value(I64, self.number.name)
-            with builder.block() as head:
+            with builder.block() as prefix:
                 number = number_of(builder, self.loop, counter)
             mapping = {self.number: number, index: counter}
-            operations = substitute(operations, mapping)
+            operations = [*prefix.operations, *substitute([*head.operations, *operations], mapping)]
             results = [mapping.get(value, value) for value in results]
         else:
+            operations = [*head.operations, *operations]
             start, stop, step = builder.op(ops.SUB, trips, builder.index(1)), builder.index(-1), -1
             counter = self.number
-        gathered = gather([*head.operations, *operations], (counter, *self.running), self._root)
+        gathered = gather(operations, (counter, *self.running), self._root)
         region = Region(
             (counter, *self.running, *gathered.sums), tuple(gathered.operations), (*results, *gathered.totals)
         )

@@ -113,3 +113,14 @@ def increments_through_an_index_array(x=np.array([0.4, -0.7, 0.3]), where=np.arr
     for k in range(len(where)):
         total += x[where[k]] ** 2 * (k + 1)
     return total
+
+
+def loop_inside_a_branch(x=np.array([0.4, -0.7, 0.3, 0.9]), w=0.3):
+    b = x * 1.0
+    if w > 0.1:
+        for i in range(3, -1, -1):
+            w -= np.sin(b[(i + 1) % 4] + 0.5)
+    else:
+        b[1] = 0.7
+    b[2] = w
+    return w + np.sum(b * b)
