@@ -21,6 +21,9 @@ from adgen.emit.tables import Tables
 from adgen.ir.nodes import Function, Operation
 
 BANNER = "/* Written by adgen.  Do not edit: compile the Python source again. */"
+UNKNOWN_PRAGMAS = """#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunknown-pragmas" /* without -fopenmp-simd, `omp simd` is no more than a hint */
+#endif"""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         "c/source.c.j2",
         banner=BANNER,
         header_name=header_name,
+        directives=[UNKNOWN_PRAGMAS] if any(line.lstrip().startswith("#pragma omp") for line in lines) else [],
         helpers=[*memory_helpers(lines), *spelled],
         tables=[text for name, text in tables.texts.items() if name in words],
         functions=made,

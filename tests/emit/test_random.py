@@ -36,7 +36,7 @@ def programs(count: int, budget: int = 20) -> list[tuple[Function, list[Any]]]:
         try:
             plan_memory(function)
         except AdgenError as error:
-            assert error.code == "AD329"
+            assert error.code == "AD320"
             return
         found.append((function, data.draw(arguments(function))))
 
@@ -82,8 +82,8 @@ def test_interpreter_and_c_agree_exactly(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("CC", "cc -fwrapv -fno-builtin")
     made = programs(COUNT)
     native = Native([function for function, _ in made], "random")
-    for function, given in made:
-        expected_given, found_given = fresh(given), fresh(given)
+    for function, values in made:
+        expected_given, found_given = fresh(values), fresh(values)
         message, expected = outcome(function, expected_given)
         status, found = native.call(function.name, found_given)
         if message:
@@ -95,4 +95,4 @@ def test_interpreter_and_c_agree_exactly(monkeypatch: pytest.MonkeyPatch) -> Non
             continue
         assert status == 0, function
         for ours, theirs in zip([*found, *found_given], [*expected, *expected_given], strict=True):
-            assert same(ours, theirs), (function, given, found, expected)
+            assert same(ours, theirs), (function, values, found, expected)

@@ -17,7 +17,11 @@ from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS
 
 NAMES = ("gcc", "clang")
 SANITIZERS = "address,undefined,float-cast-overflow"
-LOOSE = ("-O1", "-g1", f"-fsanitize={SANITIZERS}", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-Wno-error")
+LOOSE = (
+    *("-O1", "-g1", "-Wno-error", "-fno-omit-frame-pointer"),
+    *(f"-fsanitize={SANITIZERS}", "-fno-sanitize-recover=all"),
+    "-fno-wrapv",  # integers that overflow wrap, but no function here is meant to: it would be an index gone wrong
+)
 
 # As the toolchain compiles, and as somebody may who knows nothing of it: without -fopenmp-simd its pragma is unknown.
 FLAGS = {
@@ -26,7 +30,7 @@ FLAGS = {
 }
 
 OPTIONS = {
-    "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1:allocator_may_return_null=1",
+    "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1:allocator_may_return_null=1:malloc_context_size=2",
     "UBSAN_OPTIONS": "print_stacktrace=1",
 }
 

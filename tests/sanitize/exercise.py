@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ def main(files: list[str]) -> None:
     """Work off the functions of some files."""
     os.environ.pop("LD_PRELOAD", None)  # not for the compiler
     Workspace.room = exact_room  # type: ignore[method-assign]
+    for module in ("cffi", "filelock", "jinja2", "sympy"):
+        import_module(module)  # once here, rather than in every process
     for file in files:
         for subject in subjects(Path(file)):
             apart(subject)

@@ -1,6 +1,7 @@
 """Every product of a function, made and called once.
 
-Comes in: a subject.  Goes out: for each product whether its compiled code ran to its end, raised, or was refused.
+Comes in: a subject.  Goes out: for each product whether its compiled code ran to its end, raised what the function
+raises, or was refused before it ran; anything else is an error of adgen or of these tests, `broken`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import adgen
 from tests.sanitize.subjects import Subject
 
 ALWAYS = ("value", "grad", "jvp", "vjp")
-RAN, RAISED, REFUSED = "ran", "raised", "refused"
+RAN, RAISED, REFUSED, BROKEN = "ran", "raised", "refused", "broken"
+RUNTIME = "AD6"  # the codes of what happens while compiled code runs
 
 
 def outcomes(subject: Subject) -> Iterator[tuple[str, str, str]]:
@@ -34,9 +36,9 @@ def outcome(subject: Subject, product: str) -> tuple[str, str]:
     try:
         call(subject, product)
     except adgen.AdgenError as error:
-        return REFUSED, first_line(error)
-    except Exception as error:  # whatever the function raises
-        return RAISED, first_line(error)
+        return RAISED if error.code.startswith(RUNTIME) else REFUSED, first_line(error)
+    except Exception as error:
+        return BROKEN, first_line(error)
     return RAN, ""
 
 
@@ -88,10 +90,10 @@ def has_floats(value: Any) -> bool:
 def ones_of_parameters(subject: Subject, wrt: Any) -> Any:
     """A tangent: ones in the structure of what `wrt` names."""
     values = bound(subject)
-    names = list(values)
+    by_key = {**values, **dict(enumerate(values.values()))}
     if isinstance(wrt, Sequence) and not isinstance(wrt, str):
-        return [ones(values[item if isinstance(item, str) else names[item]]) for item in wrt]
-    return ones(values[wrt if isinstance(wrt, str) else names[wrt]])
+        return [ones(by_key.get(item)) for item in wrt]
+    return ones(by_key.get(wrt))
 
 
 def ones(value: Any) -> Any:

@@ -42,19 +42,36 @@ def test_runs_clean(compiler: str, group: str, tmp_path: Path) -> None:
         if (text := complaints(compiler, flags, source))
     }
     report(f"{compiler} {group}", lines, len(sources), len(warned))
-    faults = [f"{line['name']}: {line['message']}" for line in lines if line["outcome"] == "fault"]
+    wrong = [line for line in lines if line["outcome"] in ("fault", "broken")]
+    faults = [f"{line['name']} {line['product']}: {line['message']}" for line in wrong]
     assert not faults, "\n\n".join(faults)
     assert not warned, "\n\n".join(f"{name}: {text}" for name, text in warned.items())
 
 
+@pytest.mark.parametrize(("control", "said"), [("address", "AddressSanitizer"), ("undefined", "runtime error")])
+@pytest.mark.parametrize("compiler", installed())
+def test_faults_are_seen(compiler: str, control: str, said: str, tmp_path: Path) -> None:
+    """The sanitizers end a program that is wrong on purpose."""
+    found = sanitizer(compiler)
+    if found is None:
+        pytest.skip(f"{compiler} has no address sanitizer here")
+    done = run_module(found.environment(tmp_path), "control", control)
+    assert done.returncode != 0 and said in done.stderr, done.stdout + done.stderr
+
+
 def exercised(environment: dict[str, str], files: list[Path]) -> list[dict[str, Any]]:
     """The lines that the program prints about some files."""
-    root = str(TESTS.parent)
-    environment["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [environment.get("PYTHONPATH")])])
-    command = [sys.executable, "-m", "tests.sanitize.exercise", *map(str, files)]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    done = run_module(environment, "exercise", *map(str, files))
     assert done.returncode == 0, done.stderr[-4000:]
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"name"')]
+
+
+def run_module(environment: dict[str, str], module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a module of this folder in a Python of its own."""
+    root = str(TESTS.parent)
+    environment["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [environment.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", f"tests.sanitize.{module}", *arguments]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
 
 def report(title: str, lines: list[dict[str, Any]], files: int, warned: int) -> None:
