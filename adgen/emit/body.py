@@ -19,7 +19,7 @@ from adgen.emit.uses import Uses
 from adgen.emit.values import Values
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Row, Value
-from adgen.ir.types import Scalar
+from adgen.ir.types import I64, Scalar
 from adgen.ops.elementwise import Elementwise
 
 
@@ -43,6 +43,7 @@ class Body:
         self.values = Values(uses, names)
         self.buffers: dict[Value, str] = {}  # names of pointers and arrays
         self.extents: dict[Value, list[Expression]] = {}
+        self.numbers: dict[Value, int] = {}  # integer constants
 
     def region(self, region: Region) -> None:
         """The statements of a region, without what it yields."""
@@ -58,17 +59,37 @@ class Body:
         """An operation on scalars."""
         row, kind = operation.row, operation.operands[0].type
         assert isinstance(row, Elementwise) and isinstance(kind, Scalar)
+        if kind == I64 and operation.result.type == I64 and self.folded(operation):
+            return
         parts = [self.values.use(operand) for operand in operation.operands]
         helper = row.c.helper(kind)
         if helper:
             self.helpers[helper] = None
         self.values.define(operation.result, applied(row, parts, kind, operation.span))
 
+    def folded(self, operation: Operation) -> bool:
+        """Compute with numbers, so that the compiler has no overflowing constants to warn of."""
+        numbers = [self.numbers.get(operand) for operand in operation.operands]
+        if None in numbers:
+            return False
+        result, evaluate = operation.result, operation.row.evaluate
+        assert evaluate is not None
+        number = self.numbers[result] = int(evaluate(*numbers))
+        text = Expression(*literal(number, I64), span=operation.span)
+        variable = self.values.variables.of[result]
+        if variable.mutable:
+            self.values.assign(variable, text)
+        else:
+            self.values.known[result] = text
+        return True
+
     def constant(self, operation: Operation) -> None:
         """A number is written out wherever it is used."""
-        kind = operation.result.type
+        kind, number = operation.result.type, operation.attributes["value"]
         assert isinstance(kind, Scalar)
-        self.values.known[operation.result] = Expression(*literal(operation.attributes["value"], kind))
+        if kind == I64:
+            self.numbers[operation.result] = int(number)
+        self.values.known[operation.result] = Expression(*literal(number, kind))
 
     def fail(self, condition: str, status: str) -> str:
         """Leave the function with a status when a condition holds."""

@@ -23,6 +23,9 @@ from adgen.ir.nodes import Function, Operation
 from adgen.ir.printer import print_function
 
 BANNER = "/* Written by adgen.  Do not edit: compile the Python source again. */"
+UNKNOWN_PRAGMAS = """#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunknown-pragmas" /* without -fopenmp-simd, `omp simd` is no more than a hint */
+#endif"""
 
 
 @dataclass(frozen=True)
@@ -68,12 +71,15 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         for f in functions
     ]
     header_name = f"{module_name}.h"
+    lines = [line for f in (*callees, *made) for line in (*f.lines, *f.size_lines)]
+    words = set(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
     source = render(
         "c/source.c.j2",
         banner=BANNER,
         header_name=header_name,
-        helpers=[*memory_helpers([line for f in (*callees, *made) for line in (*f.lines, *f.size_lines)]), *spelled],
-        tables=tables.texts,
+        directives=[UNKNOWN_PRAGMAS] if any(line.lstrip().startswith("#pragma omp") for line in lines) else [],
+        helpers=[*memory_helpers(lines), *spelled],
+        tables=[text for name, text in tables.texts.items() if name in words],
         callees=callees,
         functions=made,
     )

@@ -60,6 +60,12 @@ def applied(row: Elementwise, parts: Sequence[Expression], kind: Scalar, span: S
         return denied(parts[0])
     if row in _MIRRORED and parts[0].row is None and parts[0].precedence == PRIMARY and parts[0].text[0].isdigit():
         row, parts = _MIRRORED[row], (parts[1], parts[0])
+    if row in _MIRRORED and parts[0].text == parts[1].text and not kind.is_float:
+        return Expression("true" if row in (ops.LE, ops.GE, ops.EQ) else "false", span=span)
+    if kind == BOOL and row in _ORDER:
+        logical, first, second = _ORDER[row]
+        signed = [denied(part) if turned else part for part, turned in zip(parts, (first, second), strict=True)]
+        return applied(logical, signed, BOOL, span)
     joined = row in (ops.AND, ops.OR)  # a chain of one kind needs no parentheses
     pairs = [(part.text, PRIMARY) if joined and part.row is row else part.pair for part in parts]
     text, precedence = row.c.render(pairs, kind)
@@ -174,5 +180,11 @@ _MIRRORED: dict[Row, Elementwise] = {
     ops.GE: ops.LE,
     ops.EQ: ops.EQ,
     ops.NE: ops.NE,
+}
+_ORDER: dict[Row, tuple[Elementwise, bool, bool]] = {  # of truth values: which sides are denied
+    ops.LT: (ops.AND, True, False),
+    ops.LE: (ops.OR, True, False),
+    ops.GT: (ops.AND, False, True),
+    ops.GE: (ops.OR, False, True),
 }
 _COMPOUND: dict[Row, str] = {ops.ADD: "+=", ops.SUB: "-=", ops.MUL: "*=", ops.DIV: "/="}

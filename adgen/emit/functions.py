@@ -214,7 +214,7 @@ class FunctionWriter:
         body, plan = self.body(self.plan.main()), self.plan
         values = body.values
         for buffer in plan.workspace:
-            body.buffers[buffer] = values.names.claim(buffer.name or "buffer")
+            body.buffers[buffer] = values.hold(buffer, buffer.name or "buffer")
         for buffer, position in plan.result.items():
             body.buffers[buffer] = self.result_names[position]
         for buffer in plan.heap:

@@ -90,7 +90,7 @@ def plan_memory(function: Function, recursive: bool = False) -> Plan:
                 plan.stacks.append(operation.result)
             elif operation.row is core.ALLOC:
                 _place(plan, bounds, operation, results)
-        for value in plan.result:
+        for value in sorted(plan.result, key=plan.result.__getitem__):  # as the caller has them
             plan.result_extents.extend(_result_extents(bounds, plan.definition[value]))
     plan.entry = entry.operations
     plan.definition.update((value, operation) for operation in plan.entry for value in operation.results)
@@ -130,7 +130,7 @@ def _result_extents(bounds: EntryBounds, operation: Operation) -> list[Value]:
         exact = bounds.exact(extent)
         if exact is None:
             raise AdgenError(
-                "AD329",
+                "AD320",
                 "the shape of a result depends on computed values",
                 operation.span,
                 "make the result's extents depend on the shapes and integer arguments only",

@@ -23,7 +23,7 @@ main work detail sizes status done used
 """
 RESERVED = frozenset(_WORDS.split())
 _LIBM_VARIANT = re.compile(r"(\w+)[fl]")
-_OURS = ("ad_", "adgen_", "__")
+_OURS = ("ad_", "adgen_")
 
 
 class Names:
@@ -81,6 +81,8 @@ def legible(name: str) -> str:
     text = re.sub(r"\W", "_", name)
     if text[:1] == "_":
         text = text.lstrip("_")
+    if text.startswith(_OURS):
+        return f"v_{text}"
     return f"v{text}" if text[:1].isdigit() else text
 
 

@@ -38,7 +38,9 @@ def write(body: Body, operation: Operation) -> None:
     target, source = place(body, buffer, indices), body.values.use(value)
     body.values.settle((body.uses.root[buffer],))
     made = assignment(target, source) if operation.row is core.STORE else increment(target, source)
-    body.values.emit(made, operation.span, target.reads | source.reads)
+    root = body.uses.root[buffer]
+    stored = target.reads if root not in body.plan.local else target.reads - {root}  # an array must also be read
+    body.values.emit(made, operation.span, stored | source.reads)
 
 
 def dim(body: Body, operation: Operation) -> None:
@@ -70,7 +72,7 @@ def alloc(body: Body, operation: Operation) -> None:
     extents = body.extents[buffer] = extents_of(body, operation, operation.operands)
     reads = frozenset[object]().union(*(extent.reads for extent in extents))
     if buffer in plan.local:
-        name = body.buffers[buffer] = values.names.claim(buffer.name or "buffer")
+        name = body.buffers[buffer] = values.hold(buffer, buffer.name or "buffer")
         cleared = f" = {{{'false' if buffer.type.element == BOOL else '0'}}}" if operation.attributes["zero"] else ""
         values.emit(f"{c_type(buffer.type)} {name}[{plan.local[buffer]}]{cleared};", operation.span)
         return

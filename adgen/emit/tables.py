@@ -19,7 +19,7 @@ class Tables:
 
     def __init__(self, functions: Sequence[Function], names: Names) -> None:
         self.names: dict[Value, str] = {}
-        self.texts: list[str] = []
+        self.texts: dict[str, str] = {}  # by name
         found: dict[Any, str] = {}
         for operation in (o for function in functions for o in walk(function.body) if o.row is core.TABLE):
             value, data = operation.result, operation.attributes["data"]
@@ -29,7 +29,7 @@ class Tables:
                 found[key] = names.claim(value.name or "table")
                 numbers = [literal(number, value.type.element)[0] for number in data.ravel().tolist()] or ["0"]
                 head = f"static const {c_type(value.type)} {found[key]}[{len(numbers)}]"
-                self.texts.append(f"{head} = {{\n{_rows(numbers)}\n}};")
+                self.texts[found[key]] = f"{head} = {{\n{_rows(numbers)}\n}};"
             self.names[value] = found[key]
 
 

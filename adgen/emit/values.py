@@ -22,7 +22,7 @@ from adgen.emit.text import c_type
 from adgen.emit.uses import Uses
 from adgen.emit.variables import Variable, Variables
 from adgen.ir.nodes import Value
-from adgen.ir.types import I64
+from adgen.ir.types import F64, I64
 
 LONGEST = 160  # characters of an expression that is written out at its use
 SHORT = 24  # characters of integer arithmetic that is repeated rather than kept
@@ -41,6 +41,7 @@ class Values:
         self.readers: dict[Any, set[Value]] = {}  # pending values by what they read
         self.statements: list[Statement] = []
         self.opened: list[list[Variable]] = [[]]  # variables by the block that they are declared in
+        self.arrays: dict[Value, Variable] = {}  # what holds a buffer, by its root
         self.folding = False  # inside `c ? a : b` nothing can be kept
 
     # -- statements ----------------------------------------------------------------------------------------------
@@ -51,10 +52,17 @@ class Values:
         self.statements.append(Line(text, span))
 
     def note(self, reads: Iterable[Any]) -> None:
-        """Variables are read by text that is being written."""
+        """Variables and buffers are read by text that is being written."""
         for each in reads:
-            if isinstance(each, Variable):
-                each.read = True
+            variable = each if isinstance(each, Variable) else self.arrays.get(each)
+            if variable is not None:
+                variable.read = True
+
+    def hold(self, buffer: Value, hint: str) -> str:
+        """Name the array or pointer that holds a buffer in the innermost block."""
+        variable = self.arrays[buffer] = Variable(F64, [], name=self.names.claim(hint))
+        self.opened[-1].append(variable)
+        return variable.name
 
     @contextmanager
     def block(self) -> Iterator[list[Statement]]:

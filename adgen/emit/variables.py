@@ -29,6 +29,7 @@ class Variable:
     stretches: list[Stretch] = field(default_factory=list)
     name: str = ""  # once declared
     read: bool = False
+    names: Counter[str] = field(default_factory=Counter)  # that the user or a pass gave to its values
     pinned: bool = False  # read at places that are not counted as uses: no other value may move in
 
     @property
@@ -38,9 +39,8 @@ class Variable:
 
     def hint(self) -> str:
         """The name that most of its values have."""
-        names = Counter(value.name for value in self.values if value.name)
-        usual = [name for name in names if not name.startswith("_")] or list(names)
-        return max(usual, key=lambda name: (names[name], -len(name))) if usual else ""
+        usual = [name for name in self.names if not name.startswith("_")] or list(self.names)
+        return max(usual, key=lambda name: (self.names[name], -len(name))) if usual else ""
 
 
 class Variables:
@@ -74,7 +74,8 @@ class Variables:
 
     def _own(self, value: Value) -> None:
         if isinstance(value.type, Scalar):
-            self.of[value] = Variable(value.type, [value], sorted(_merged(self.uses.alive(value))))
+            names = Counter([value.name] if value.name else [])
+            self.of[value] = Variable(value.type, [value], _merged(self.uses.alive(value)), names=names)
 
     def _join(self, region: Region) -> None:
         """Join what flows into each other, innermost loops first: there a saved copy saves most."""
@@ -127,6 +128,7 @@ class Variables:
         if len(first.values) < len(second.values):
             first, second = second, first
         first.values += second.values
+        first.names.update(second.names)
         first.pinned |= second.pinned
         for stretch in second.stretches:
             first.stretches.insert(bisect_left(first.stretches, stretch), stretch)

@@ -16,7 +16,14 @@ from adgen.ir.types import BOOL, F32, F64, I64, Scalar
 from adgen.ops import identities
 from adgen.ops.elementwise import ANYTHING, Elementwise, callables, elementwise
 from adgen.ops.integers import truncated
-from adgen.ops.spelling import Cast, NotZero, Spelling
+from adgen.ops.spelling import ByType, Cast, HelperCall, NotZero, Spelling
+
+# a plain cast of nan or of what is out of range is undefined in C
+TO_I64_C = """
+static inline int64_t $name($real x) {
+    return x >= -0x1p63$f && x < 0x1p63$f ? (int64_t)x : INT64_MIN;
+}
+"""
 
 
 def _cast(
@@ -40,5 +47,12 @@ _DTYPES: dict[Scalar, Any] = {F64: np.float64, F32: np.float32, I64: np.int64, B
 
 TO_F64 = _cast(F64, np.float64, Cast(F64), (builtins.float, *callables("float64 double")), sympy="x")
 TO_F32 = _cast(F32, np.float32, Cast(F32), callables("float32 single"), sympy="x")
-TO_I64 = _cast(I64, truncated, Cast(I64), (builtins.int, *callables("int64")), piecewise_constant=True)
+_truncation = HelperCall("to_i64", TO_I64_C)
+TO_I64 = _cast(
+    I64,
+    truncated,
+    ByType(Cast(I64), {F64: _truncation, F32: _truncation}),
+    (builtins.int, *callables("int64")),
+    piecewise_constant=True,
+)
 TO_BOOL = _cast(BOOL, bool, NotZero(), (builtins.bool, *callables("bool_")), piecewise_constant=True)

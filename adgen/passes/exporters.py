@@ -145,13 +145,14 @@ class BranchExporter(Exporting):
         return result
 
     def expand(self, allocation: Operation) -> Expansion | None:
-        if any(extent in self.made for extent in allocation.operands):
+        if not all(self.is_computable(extent) for extent in allocation.operands):
             return None
         kind = allocation.result.type
         assert isinstance(kind, Buffer)
-        sizes = list(allocation.operands)
 
         def make(builder: Builder) -> Value:
+            done: dict[Value, Value] = {}
+            sizes = [self.outside(builder, extent, done) for extent in allocation.operands]
             extents = sizes
             if has_reshape(self.made.values(), allocation.result):
                 total = builder.index(1)
@@ -161,6 +162,21 @@ class BranchExporter(Exporting):
             return builder.alloc(kind.element, extents, allocation.result.name, bool(allocation.attributes["zero"]))
 
         return Expansion(self.before.emit(make), (), ())
+
+    def is_computable(self, value: Value) -> bool:
+        """True when a value of the branch can be computed in front of it: what is pure may run where it need not."""
+        operation = self.made.get(value)
+        return operation is None or (operation.row.pure and all(self.is_computable(o) for o in operation.operands))
+
+    def outside(self, builder: Builder, value: Value, done: dict[Value, Value]) -> Value:
+        """A value of the branch computed in front of it."""
+        if value not in self.made:
+            return value
+        if value not in done:
+            operation = self.made[value]
+            operands = [self.outside(builder, operand, done) for operand in operation.operands]
+            (done[value],) = builder.emit(operation.row, operands, operation.attributes)
+        return done[value]
 
 
 def branch_with_exports(

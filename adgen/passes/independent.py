@@ -63,9 +63,13 @@ def _marked(operation: Operation, root: Mapping[Value, Value]) -> Operation:
         regions = tuple(_region(region, root) for region in operation.regions)
         if any(new is not old for new, old in zip(regions, operation.regions, strict=True)):
             operation = replace(operation, regions=regions)
-    if operation.row is core.FOR and not operation.attributes.get("exit") and _is_independent(operation, root):
-        return replace(operation, attributes={**operation.attributes, "simd": True})
-    return operation
+    if operation.row is not core.FOR:
+        return operation
+    simd = not operation.attributes.get("exit") and _is_independent(operation, root)
+    if simd == bool(operation.attributes.get("simd")):
+        return operation
+    attributes = {name: value for name, value in operation.attributes.items() if name != "simd"}
+    return replace(operation, attributes=attributes | ({"simd": True} if simd else {}))
 
 
 def _is_independent(loop: Operation, root: Mapping[Value, Value]) -> bool:

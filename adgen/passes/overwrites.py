@@ -24,16 +24,24 @@ class Overwrites:
         self.snapshots: dict[int, dict[Value, Value]] = {}  # by loop, then by buffer
         self._loads: dict[Value, list[tuple[Operation, ...]]] = {}
         self._stores: dict[Value, list[tuple[Operation, tuple[Operation, ...]]]] = {}
+        self._region: dict[Value, int] = {}  # where a value is made
+        self._store_region: dict[int, int] = {}  # where a store is
         self._number = 0
         self._scan(function.body, ())
         self.written_once = {root for root, stores in self._stores.items() if self._is_written_once(root, stores)}
-        self.holder = {
-            store.operands[1]: store for root in self.written_once for store, _ in self._stores[root]
-        }  # for a value the store that puts it where it stays
+        self.holder = {  # for a value the store, made whenever the value is, that puts it where it stays
+            store.operands[1]: store
+            for root in self.written_once
+            for store, _ in self._stores[root]
+            if self._region.get(store.operands[1]) == self._store_region[id(store)]
+        }
 
     def _scan(self, region: Region, loops: tuple[Operation, ...]) -> None:
+        self._region.update((value, id(region)) for value in region.arguments)
         for operation in region.operations:
             self._number += 1
+            self._region.update((value, id(region)) for value in operation.results)
+            self._store_region[id(operation)] = id(region)
             if operation.row is core.LOAD:
                 self.place[operation.result] = (self._number, loops)
                 self._loads.setdefault(operation.operands[0], []).append(loops)

@@ -40,7 +40,7 @@ def reverse_for(reverse: Reverse, operation: Operation) -> list[Operation] | Non
     with _inner_loops_record(reverse):
         loop = _Loop(reverse, operation)
         forward, finish = loop.plan()
-    if _memory_made(forward) == _memory_made([operation]):
+    if not _makes_memory(forward[:-1]):
         finish()
         return forward
     reverse.cotangent = dict(before)
@@ -60,8 +60,9 @@ def _inner_loops_record(reverse: Reverse) -> Iterator[None]:
         reverse.running_again = False
 
 
-def _memory_made(operations: Sequence[Operation]) -> int:
-    return sum(o.row in (core.ALLOC, core.STACK) for o in walk(Region((), tuple(operations), ())))
+def _makes_memory(before: Sequence[Operation]) -> bool:
+    """True when what was put in front of a forward loop includes memory for all its iterations."""
+    return any(o.row in (core.ALLOC, core.STACK) for o in walk(Region((), tuple(before), ())))
 
 
 def reverse_while(reverse: Reverse, operation: Operation) -> list[Operation] | None:
@@ -235,15 +236,16 @@ class _Loop:
             start, stop = self.loop.operands[:2]
             step = self.loop.attributes["step"]
             counter = Value(I64, self.number.name)
-            with builder.block() as head:
+            with builder.block() as prefix:
                 number = number_of(builder, self.loop, counter)
             mapping = {self.number: number, index: counter}
-            operations = substitute(operations, mapping)
+            operations = [*prefix.operations, *substitute([*head.operations, *operations], mapping)]
             results = [mapping.get(value, value) for value in results]
         else:
+            operations = [*head.operations, *operations]
             start, stop, step = builder.op(ops.SUB, trips, builder.index(1)), builder.index(-1), -1
             counter = self.number
-        gathered = gather([*head.operations, *operations], (counter, *self.running), self._root)
+        gathered = gather(operations, (counter, *self.running), self._root)
         region = Region(
             (counter, *self.running, *gathered.sums), tuple(gathered.operations), (*results, *gathered.totals)
         )

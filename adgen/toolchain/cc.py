@@ -24,7 +24,8 @@ from adgen.toolchain.cache import digest, recall, remember
 
 # Never -ffast-math.  Contraction into fused multiply-adds stays off: x*x - y*y is 0 for x = y, as in Python, and the
 # interpreter is equal to the last bit; it costs a mixture's gradient nothing and a stencil's a quarter of its time.
-OPTIMISE = ("-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fopenmp-simd")
+# Integers wrap, as NumPy's and the interpreter's do: without -fwrapv an overflow is undefined.
+OPTIMISE = ("-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fwrapv", "-fopenmp-simd")
 NATIVE = "-march=native"
 STANDARD = ("-std=c11", "-fPIC")
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror")

@@ -78,8 +78,8 @@ def load(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise AdgenError("AD505", f"there is no compiled module at {path}")
-    module = importlib.util.module_from_spec(spec)
     try:
+        module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     except ImportError as error:
         raise AdgenError("AD505", f"{path} cannot be loaded: {error}", help="compile it again") from error

@@ -69,9 +69,14 @@ def lowered_for(function: Any, arguments: dict[str, Any]) -> Lowered:
 def run(function: Any, arguments: dict[str, Any]) -> tuple[Any, list[Any]]:
     """What the IR computes, and the arguments after the call as the IR sees them (one per leaf)."""
     result = lowered_for(function, arguments)
-    inputs = [_leaf(arguments, leaf) for leaf in result.leaves]
+    inputs = inputs_of(result, arguments)
     outcome = interpret.run(result.function, inputs)
     return _tree(result.output, outcome.results), inputs
+
+
+def inputs_of(lowered: Lowered, arguments: dict[str, Any]) -> list[Any]:
+    """The arguments of the IR function, one per leaf."""
+    return [_leaf(arguments, leaf) for leaf in lowered.leaves]
 
 
 def _leaf(arguments: dict[str, Any], leaf: Any) -> Any:
