@@ -6,17 +6,20 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 
 .DELETE_ON_ERROR:
-.PHONY: demo test quick lint bench clean
+.PHONY: demo test quick sanitize lint bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/adgen compile examples/gaussian_mixture.py mixture --wrt logits,means,log_scales --out build
 	$(BIN)/python examples/demo.py build
 
 test: $(VENV)/.tests
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/sanitize
 
 quick: $(VENV)/.tests
 	$(BIN)/python -m pytest -n $(JOBS) -m quick
+
+sanitize: $(VENV)/.tests
+	$(BIN)/python -m pytest -n $(JOBS) tests/sanitize
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
