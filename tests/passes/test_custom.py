@@ -96,7 +96,7 @@ ARRAY = {
     "straight": "{squares}",
     "inputs overwritten": "{squares}store %A, %half, %0\n",
     "outputs overwritten": "{squares}%l = load %Y, %1 : f64\nstore %Y, %half, %1\nstore %Y, %l, %0\n",
-    "loop": "for %0, %3 {{exit=false, step=1}} (%t: i64) {{\n%Y = alloc %n {{element=\"f64\", zero=true}} : f64[:]\n"
+    "loop": 'for %0, %3 {{exit=false, step=1}} (%t: i64) {{\n%Y = alloc %n {{element="f64", zero=true}} : f64[:]\n'
     + "{squares}for %0, %n {{exit=false, step=1}} (%j: i64) {{\n%q = load %Y, %j : f64\n%r = sin %q : f64\n"
     + "store %A, %r, %j\nyield\n}}\nyield\n}}\n",
     "independent iterations": "for %0, %3 {{exit=false, step=1}} (%t: i64) {{\n"
