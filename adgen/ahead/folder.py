@@ -23,7 +23,7 @@ def write_folder(target: Path, contents: Contents) -> None:
     The files are written to a hidden neighbour that is then renamed, so a reader sees the old folder or the new one.
     What an earlier, killed writer left is removed.  Raises AdgenError when the place cannot be written.
     """
-    if target.exists() and not (target / MARK).is_file():
+    if _foreign(target):
         raise AdgenError(
             "AD171", f"`{target}` exists and was not written by adgen", help="move it away, or choose another --out"
         )
@@ -53,6 +53,27 @@ def read_folder(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
+
+
+def _foreign(target: Path) -> bool:
+    """True when something is there that was not written here.
+
+    Another writer may swap the folder between two looks: only one that is there before and after counts.
+    """
+    while (before := _identity(target)) is not None:
+        if (target / MARK).is_file():
+            return False
+        if _identity(target) == before:
+            return True
+    return False
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _swap(fresh: Path, target: Path) -> None:

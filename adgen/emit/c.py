@@ -23,8 +23,12 @@ from adgen.ir.nodes import Function, Operation
 from adgen.ir.printer import print_function
 
 BANNER = "/* Written by adgen.  Do not edit: compile the Python source again. */"
-UNKNOWN_PRAGMAS = """#ifdef __GNUC__
-#pragma GCC diagnostic ignored "-Wunknown-pragmas" /* without -fopenmp-simd, `omp simd` is no more than a hint */
+HINTS = """/* `omp simd` is a hint: no warning where it is not known (no -fopenmp-simd) or not followed */
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#endif
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
 #endif"""
 
 
@@ -77,7 +81,7 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         "c/source.c.j2",
         banner=BANNER,
         header_name=header_name,
-        directives=[UNKNOWN_PRAGMAS] if any(line.lstrip().startswith("#pragma omp") for line in lines) else [],
+        directives=[HINTS] if any(line.lstrip().startswith("#pragma omp") for line in lines) else [],
         helpers=[*memory_helpers(lines), *spelled],
         tables=[text for name, text in tables.texts.items() if name in words],
         callees=callees,

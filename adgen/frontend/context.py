@@ -87,6 +87,7 @@ class Context:
     spent: dict[int, Any] = field(default_factory=dict)
     owned: dict[int, Any] = field(default_factory=dict)
     loops: dict[Any, Any] = field(default_factory=dict)
+    renewed: frozenset[Value] = frozenset()  # buffers of cells that get new contents where the present iteration ends
     sites: tuple[Any, ...] = ()
     title: str = ""  # of the function that is being lowered
     patterns: Sequence[Pattern] = ()  # recursion that has been found

@@ -66,7 +66,9 @@ def _joins(
 ) -> tuple[list[Join], dict[Slot, Any]]:
     """What has to be joined, and the slots whose value is the same on both sides."""
     for owner in before.containers:
-        if list(left.containers[owner][1]) != list(right.containers[owner][1]) if owner in left.containers else False:
+        if owner not in left.containers or owner not in right.containers:
+            continue  # nothing holds it any more on one path
+        if list(left.containers[owner][1]) != list(right.containers[owner][1]):
             help = "change it on both paths alike, or use an array"
             ctx.fail_dynamic("AD311", "a list or dict changes its size in one branch of a run-time `if`", help)
     values_left, values_right = dict(left.slots()), dict(right.slots())

@@ -60,6 +60,12 @@ def arguments_of(templates: dict[Slot, Template]) -> list[Value]:
     return [Value(kind, name) for template in templates.values() for kind, name in template.types()]
 
 
+def cell_buffers(plan: Plan) -> frozenset[Value]:
+    """The buffers of the arrays that enter an iteration."""
+    bases = (memory.base_of(cell.array) for template in plan.head.values() for cell in template.cells())
+    return frozenset(base for base in bases if base is not None)
+
+
 def enter(ctx: Context, entry: State, plan: Plan, arguments: list[Value]) -> None:
     """Set the state that an iteration starts with."""
     entry.restore()

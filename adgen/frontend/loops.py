@@ -20,6 +20,7 @@ from adgen.frontend.loop_emission import (
     Plan,
     Unstable,
     arguments_of,
+    cell_buffers,
     emit,
     enter,
     fill_cells,
@@ -147,8 +148,12 @@ def _attempt(ctx: Context, header: Header, run: Callable[[Value | None], None], 
         end = State.capture(ctx)
     entry.restore()
     builder.span = span
-    if _revise(ctx, header, plan, entry, begin, end):
-        return False
+    around, ctx.renewed = ctx.renewed, cell_buffers(plan)
+    try:
+        if _revise(ctx, header, plan, entry, begin, end):
+            return False
+    finally:
+        ctx.renewed = around
     emit(ctx, header, plan, entry, end, block, inits.values, arguments)
     return True
 

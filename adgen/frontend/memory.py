@@ -140,7 +140,7 @@ def defined_in(block: Block) -> set[Value]:
 
 def outlives(ctx: Context, value: Any) -> bool:
     """True for a view that needs nothing but what the open blocks define, so that it means the same outside."""
-    if not isinstance(value, View):
+    if not isinstance(value, View) or value.base in ctx.renewed:
         return False
     needed = {value.base, *value.extents}
     for axis in value.frame.axes:

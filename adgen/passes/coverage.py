@@ -51,41 +51,42 @@ class Coverage:
 
     def of(self, region: Region) -> Cover:
         """What the operations of a region do to the buffer."""
-        return self._scan(region, (), frozenset())
+        return self._scan(region, (), frozenset(), False)
 
-    def _scan(self, region: Region, axes: tuple[Axis, ...], done: frozenset[tuple[int, ...]]) -> Cover:
-        """The same for the elements whose first indices are those of `axes`; `done` are the constant rest indices."""
+    def _scan(self, region: Region, axes: tuple[Axis, ...], done: frozenset[tuple[int, ...]], full: bool) -> Cover:
+        """The same for the elements whose first indices are those of `axes`.
+
+        `done` are the constant rest indices of elements written before the region; with `full` all of them are.
+        """
         written = set(done)
         for operation in self.uses(region):
+            if full and not axes:
+                break  # nothing is left that could be read too early
             if operation.row in (core.LOAD, core.ACCUMULATE):
-                if not self._readable(operation, axes, written):
+                if not self._readable(operation, axes, written, full):
                     return Cover.READS
             elif operation.row is core.STORE:
                 rest = self._constant_rest(operation.operands[0], operation.operands[2:], axes)
                 if rest is not None:
                     written.add(rest)
-                    if self._all(written, len(axes)):
-                        return Cover.FULL
+                    full = full or self._all(written, len(axes))
             elif operation.regions:
-                cover = self._owner(operation, axes, frozenset(written))
-                if cover is not Cover.PARTIAL:
+                cover = self._owner(operation, axes, frozenset(written), full)
+                if cover is Cover.READS:
                     return cover
-        return Cover.PARTIAL
+                full = full or cover is Cover.FULL
+        return Cover.FULL if full else Cover.PARTIAL
 
-    def _owner(self, operation: Operation, axes: tuple[Axis, ...], done: frozenset[tuple[int, ...]]) -> Cover:
-        if operation.row is core.IF:
-            covers = {self._scan(region, axes, done) for region in operation.regions}
-            if Cover.READS in covers:
-                return Cover.READS
-            return Cover.FULL if covers == {Cover.FULL} else Cover.PARTIAL
-        if operation.row is core.FOR and self._runs_over(operation, axes, done):
+    def _owner(self, operation: Operation, axes: tuple[Axis, ...], done: frozenset[tuple[int, ...]], full: bool) -> Cover:
+        if not full and operation.row is core.FOR and self._runs_over(operation, axes, done):
             axis = Axis(operation.regions[0].arguments[0], operation.attributes["step"])
-            if self._scan(operation.regions[0], (*axes, axis), frozenset()) is Cover.FULL:
+            if self._scan(operation.regions[0], (*axes, axis), frozenset(), False) is Cover.FULL:
                 return Cover.FULL
-        covers = {self._scan(region, axes, done) for region in operation.regions}
-        if covers == {Cover.FULL} and self._runs(operation):
-            return Cover.FULL
-        return Cover.READS if Cover.READS in covers else Cover.PARTIAL
+        covers = {self._scan(region, axes, done, full) for region in operation.regions}
+        if Cover.READS in covers:
+            return Cover.READS
+        surely = operation.row is core.IF or self._runs(operation)
+        return Cover.FULL if surely and covers == {Cover.FULL} else Cover.PARTIAL
 
     def _runs(self, loop: Operation) -> bool:
         """True when a loop surely has an iteration."""
@@ -120,7 +121,9 @@ class Coverage:
         extents = [self.definitions.known(extent) for extent in self.extents[axis:]]
         return None not in extents and len(written) >= prod(int(extent or 0) for extent in extents)
 
-    def _readable(self, operation: Operation, axes: tuple[Axis, ...], written: set[tuple[int, ...]]) -> bool:
+    def _readable(
+        self, operation: Operation, axes: tuple[Axis, ...], written: set[tuple[int, ...]], full: bool
+    ) -> bool:
         """True when an element that is read has been written by these operations."""
         skip = 1 if operation.row is core.LOAD else 2
         handle, indices = operation.operands[0], operation.operands[skip:]
@@ -133,4 +136,4 @@ class Coverage:
                 continue
             base, offset = self.indices.split(index)
             return base is axis.index and offset * axis.step < 0
-        return False
+        return full

@@ -244,3 +244,90 @@ def boolean_array(x=np.array([1.0, -2.0, 3.0])):
         if m:
             n += 1
     return n * np.sum(x[mask])
+
+
+def array_kept_from_the_iteration_before(u=np.array([1.0, 0.5, 2.0]), n=3):
+    old = u
+    for t in range(n):
+        old = u
+        u = np.sin(u) + 0.1 * t
+    return u + 0.5 * old
+
+
+def array_of_before_bound_in_the_loop_only(u=np.array([1.0, 0.5, 2.0]), n=3):
+    for t in range(n):
+        old = u
+        u = np.sin(u) + 0.1 * t
+    return old * u
+
+
+def array_of_before_returned_from_loop(u=np.array([0.3, -0.5, 0.7]), n=6):
+    for t in range(n):
+        old = u
+        u = u * 1.3
+        if np.sum(u) > 0.8:
+            return old
+    return u
+
+
+def row_kept_from_the_iteration_before(a=np.array([[1.0, 0.5], [2.0, -1.0]]), n=3):
+    row = a[0]
+    for t in range(n):
+        row = a[1]
+        a = np.cos(a) * (t + 1.0)
+    return row * a[0]
+
+
+def list_kept_from_the_iteration_before(u=np.array([1.0, 0.5, 2.0]), n=3):
+    pair = (u, 0.0)
+    for t in range(n):
+        pair = (u, 1.0 * t)
+        u = np.sin(u)
+    return pair[0] * pair[1] + u
+
+
+def array_of_before_in_a_while(u=np.array([0.3, 0.5]), tol=1e-2):
+    old = u
+    while np.sum(np.abs(u)) > tol:
+        old = u
+        u = 0.5 * u
+    return old - 0.3 * u
+
+
+def array_of_before_in_nested_loops(u=np.array([0.3, 0.5]), n=3):
+    for t in range(n):
+        start = u
+        last = u
+        for k in range(2):
+            last = u
+            u = np.sin(u) + 0.2 * last
+    return start * last + u
+
+
+def neighbour_read_while_filling(x=np.array([0.2, 0.4]), n=2):
+    out = np.zeros(2)
+    for t in range(n):
+        w = np.zeros(2)
+        for i in range(2):
+            w[i] = x[i] * (t + 1.0)
+            out[i] = out[i] * 0.5 + w[1 - i] + w[i]
+    return out
+
+
+def filled_buffer_read_at_the_other_end(x=np.array([0.2, 0.4, 0.7]), n=2):
+    w = np.zeros(3)
+    total = 0.0
+    for t in range(n):
+        for i in range(3):
+            w[i] = x[i] * (t + 1.0)
+            total += w[2 - i] * w[i]
+    return total
+
+
+def list_dropped_in_one_branch(x=np.array([0.2, 0.4]), c=1.0):
+    parts = [x, 2.0 * x]
+    y = x
+    if c > 0.0:
+        parts = x * 3.0
+        y = parts
+    return y + 1.0

@@ -90,6 +90,9 @@ STAYS = {
     "reads later elements": fill(
         stop="%last", before="%p = add %j, %1 : i64\n%b = load %t, %p : f64\nstore %A, %b, %i, %j"
     ),
+    "reads another after its store": fill(
+        stop="%d", after="%p = sub %last, %j : i64\n%b = load %t, %p : f64\nstore %A, %b, %i, %j"
+    ),
     "stored under a condition": "for %0, %d {exit=false, step=1} (%j: i64) {\n%c = lt %j, %i : bool\n"
     "if %c {types=[]} () {\nstore %t, %x, %j\nyield\n} () {\nyield\n}\nyield\n}\n" + READ,
     "another element": "for %0, %d {exit=false, step=1} (%j: i64) {\n"

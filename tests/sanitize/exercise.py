@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from adgen.runtime.workspace import ALIGNMENT, Workspace
-from tests.sanitize.products import outcomes
+from tests.sanitize.products import BROKEN, first_line, outcomes
 from tests.sanitize.subjects import Subject, subjects
 
 FAULT = "fault"
@@ -29,8 +29,13 @@ def main(files: list[str]) -> None:
     Workspace.room = exact_room  # type: ignore[method-assign]
     for module in ("cffi", "filelock", "jinja2", "sympy"):
         import_module(module)  # once here, rather than in every process
-    for file in files:
-        for subject in subjects(Path(file)):
+    for file in map(Path, files):
+        try:
+            found = list(subjects(file))
+        except Exception as error:
+            tell(file.stem, "", BROKEN, first_line(error))
+            continue
+        for subject in found:
             apart(subject)
 
 

@@ -66,9 +66,12 @@ def call(subject: Subject, product: str) -> Any:
 
 
 def bound(subject: Subject) -> dict[str, Any]:
-    """The arguments by parameter name, defaults included."""
+    """The arguments by parameter name, defaults included; none when they do not fit, which some cases want."""
     arguments, keywords = subject.arguments()
-    found = inspect.signature(subject.function).bind(*arguments, **keywords)
+    try:
+        found = inspect.signature(subject.function).bind(*arguments, **keywords)
+    except TypeError:
+        return {}
     found.apply_defaults()
     return dict(found.arguments)
 
