@@ -38,26 +38,80 @@ ZEROS = {
     SHORT: "np.zeros(len(a) - 1)",
     HALF: "np.zeros((len(a) + 1) // 2)",
 }
-FIXED_HELPERS = {
-    "same": "def same(o):\n    return o\n",
-    "flip": "def flip(o):\n    return o[::-1]\n",
-    "pick": "def pick(o, i, g):\n    if g > 0.2:\n        return o\n    return i\n",
-    "later": "def later(o, i, g):\n    if g > 0.2:\n        o = i\n    o[0] += g\n    return o\n",
-    "step": "def step(o, i, g):\n    o = np.sin(o) + 0.5 * i\n    o[0] += g\n    return o\n",
-    "bump": "def bump(o, i, g):\n    o += g * np.sin(i)\n    return o\n",
-    "fill": "def fill(o, i, g):\n    o[...] = g * i\n    return o\n",
-    "shift": "def shift(o, i, g):\n    o[1:] = o[:-1]\n    o[0] = g\n    return i\n",
-    "relax": "def relax(o, i, g):\n    for j in range(1, len(o)):\n        o[j] += 0.3 * i[j - 1] - g * o[j - 1]\n    return o\n",
-    "fresh": "def fresh(o, i, g):\n    r = np.empty_like(o)\n    for j in range(len(o)):\n        r[j] = g * o[j] + i[-1 - j]\n    return r\n",
-}
+TEXTS = """
+def same(o):
+    return o
 
 
-HELPERS = FIXED_HELPERS | {
-    "put": "def put(o, i):\n    o[...] = i\n",
-    "put_add": "def put_add(o, i):\n    o += i\n",
-    "put_sub": "def put_sub(o, i):\n    o -= i\n",
-    "put_mul": "def put_mul(o, i):\n    o *= i\n",
-}
+def flip(o):
+    return o[::-1]
+
+
+def pick(o, i, g):
+    if g > 0.2:
+        return o
+    return i
+
+
+def later(o, i, g):
+    if g > 0.2:
+        o = i
+    o[0] += g
+    return o
+
+
+def step(o, i, g):
+    o = np.sin(o) + 0.5 * i
+    o[0] += g
+    return o
+
+
+def bump(o, i, g):
+    o += g * np.sin(i)
+    return o
+
+
+def fill(o, i, g):
+    o[...] = g * i
+    return o
+
+
+def shift(o, i, g):
+    o[1:] = o[:-1]
+    o[0] = g
+    return i
+
+
+def relax(o, i, g):
+    for j in range(1, len(o)):
+        o[j] += 0.3 * i[j - 1] - g * o[j - 1]
+    return o
+
+
+def fresh(o, i, g):
+    r = np.empty_like(o)
+    for j in range(len(o)):
+        r[j] = g * o[j] + i[-1 - j]
+    return r
+
+
+def put(o, i):
+    o[...] = i
+
+
+def put_add(o, i):
+    o += i
+
+
+def put_sub(o, i):
+    o -= i
+
+
+def put_mul(o, i):
+    o *= i
+"""
+HELPERS = {text[: text.index("(")]: f"def {text.strip()}\n" for text in TEXTS.split("def ")[1:]}
+WRITERS = tuple(name for name in HELPERS if name not in ("same", "flip") and not name.startswith("put"))
 ARRAYS = {name for shape, names in NAMES.items() if shape != SCALAR for name in names}
 
 
@@ -199,7 +253,9 @@ class Draw:
         if running and self.chance(0.75):
             name = self.random.choice(running)
             if extent == "n":
-                return self.pick(name, name, name, f"-1 - {name}", f"{name} - 1", f"({name} + 1) % len({self.names[N][0]})")
+                return self.pick(
+                    name, name, name, f"-1 - {name}", f"{name} - 1", f"({name} + 1) % len({self.names[N][0]})"
+                )
             return self.pick(name, name, f"-1 - {name}", f"{name} - 1")
         return self.pick("0", "1", "-1", "-2") if extent == "n" else self.pick("0", "-1")
 
@@ -488,7 +544,6 @@ class Draw:
             texts.append(self.result)
         return Jump(self.test(), self.pick(*(texts or [self.result])))
 
-
     # .. the whole ..
 
     def beginning(self, shape: Shape) -> Expr:
@@ -521,14 +576,13 @@ class Draw:
 def program(seed: int) -> Program:
     """The program of a seed."""
     generator = random.Random(seed)
-    fixed = tuple(name for name in FIXED_HELPERS if name not in ("same", "flip"))
-    inner = Draw(generator, {N: ("o", "i"), SCALAR: ("g",)}, fixed)
+    inner = Draw(generator, {N: ("o", "i"), SCALAR: ("g",)}, WRITERS)
     local = Bind(("j",), (inner.expression(N, 1),))
     inner.names[N].append("j")
     helper = (local, *inner.block(1, False, 3))
     helper_result = inner.pick("return o", "return i", "return j", "return o + j", "return j[::-1]")
 
-    draw = Draw(generator, {N: ("a", "b"), K: ("c",), KN: ("m",), SCALAR: ("s",)}, (*fixed, *["helper"] * 4))
+    draw = Draw(generator, {N: ("a", "b"), K: ("c",), KN: ("m",), SCALAR: ("s",)}, (*WRITERS, *["helper"] * 4))
     start: list[Statement] = []
     for shape, names in NAMES.items():
         for name in names:
@@ -612,7 +666,9 @@ class Writer:
             self.line(depth, f"for {index} in range(len({view})):")
             self.line(depth + 1, f"{view}[{index}] {operator}= {new}[{index}]")
         elif self.style == "helper" and operator and node.rows:
-            self.line(depth, f"put_{'add' if operator == '+' else 'sub' if operator == '-' else 'mul'}({target}, {value})")
+            self.line(
+                depth, f"put_{'add' if operator == '+' else 'sub' if operator == '-' else 'mul'}({target}, {value})"
+            )
         elif self.style == "helper" and node.rows:
             self.line(depth, f"put({target}, {value})")
         elif self.style == "spelled" and operator and "[" in target:
@@ -678,6 +734,8 @@ def render(drawn: Program, style: str) -> str:
     body.line(1, drawn.result)
     helper = Writer(style).block(drawn.helper, 1)
     helper.line(1, drawn.helper_result)
-    text = "\n".join(["def helper(o, i, g):", *helper.lines, "", "", f"def f({', '.join(PARAMETERS)}):", *body.lines, ""])
+    text = "\n".join(
+        ["def helper(o, i, g):", *helper.lines, "", "", f"def f({', '.join(PARAMETERS)}):", *body.lines, ""]
+    )
     used = [source for name, source in HELPERS.items() if f"{name}(" in text]
     return "import numpy as np\n\n\n" + "\n\n".join([*used, text])
