@@ -7,8 +7,9 @@ in place, arrays rebound in loops and branches, swaps, lists of arrays, helpers 
 (writes and bindings go through functions), `spelled` (`x op= e` as `x[...] = x op e`, new arrays copied once more),
 `elements` (writes into slices are loops over their first axis).
 
-Every name has one shape for all of the program, so that a draw is valid Python wherever it stands; shapes are tuples
-of symbolic extents: `n`, `k`, `n-1`, `h` (every second of n), `1`.
+Every name has one shape for all of the program, so that a draw is valid Python wherever it stands, but for a few
+indices that small arrays do not have; shapes are tuples of symbolic extents: `n`, `k`, `n-1`, `h` (every second of n),
+`1`.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ from dataclasses import dataclass, field
 
 STYLES = ("plain", "named", "unrolled", "while", "helper", "spelled", "elements")
 Shape = tuple[str, ...]
-N, K, KN, NK, SHORT, HALF, ONE, SCALAR = ("n",), ("k",), ("k", "n"), ("n", "k"), ("n-1",), ("h",), ("1",), ()
+N, K, KN, NK, KK = ("n",), ("k",), ("k", "n"), ("n", "k"), ("k", "k")
+SHORT, HALF, ONE, SCALAR = ("n-1",), ("h",), ("1",), ()
 NAMES: dict[Shape, tuple[str, ...]] = {
     N: ("a", "b", "u", "v", "w"),
     K: ("c", "d", "e"),
     KN: ("m", "p", "q"),
     NK: ("z",),
+    KK: ("k",),
     SHORT: ("l",),
     HALF: ("h",),
-    SCALAR: ("s", "x", "y"),
+    SCALAR: ("s", "x", "g"),
 }
 PARAMETERS = ("a", "b", "c", "m", "s")
 ZEROS = {
@@ -35,6 +38,7 @@ ZEROS = {
     K: "np.zeros(c.shape)",
     KN: "np.zeros((len(c), len(a)))",
     NK: "np.zeros((len(a), len(c)))",
+    KK: "np.zeros((len(c), len(c)))",
     SHORT: "np.zeros(len(a) - 1)",
     HALF: "np.zeros((len(a) + 1) // 2)",
 }
@@ -248,8 +252,11 @@ class Draw:
         return all(self.names[shape] for shape in shapes)
 
     def index(self, extent: str) -> str:
-        """An index in range for extents of at least 2 (n) and 1 (k)."""
+        """An index in range for extents of at least 2 (n) and 1 (k); now and then one that needs 4 and 3."""
         running = self.indices[extent]
+        if self.chance(0.03):
+            larger = self.numbers or ["3", "-4"] if extent == "n" else ["1", "2", "-3"]
+            return self.random.choice(larger)
         if running and self.chance(0.75):
             name = self.random.choice(running)
             if extent == "n":
@@ -268,9 +275,10 @@ class Draw:
         if self.names.get(shape):
             options += [name(shape)] * 4
         if shape == N:
-            options += [f"{name(N)}[::-1]"]
+            options += [f"{name(N)}[::-1]", f"np.flip({name(N)})", f"np.asarray({name(N)})"]
             if self.has(KN):
                 options += [f"{name(KN)}[{self.index('k')}]", f"{name(KN)}[{self.index('k')}, ::-1]"]
+                options += [f"{name(KN)}.ravel()[: len({name(N)})]", f"{name(KN)}.reshape(-1)[-len({name(N)}) :]"]
             if self.has(NK):
                 options += [f"{name(NK)}[:, {self.index('k')}]"]
             if self.box:
@@ -292,6 +300,8 @@ class Draw:
                 options += [f"{name(NK)}.T"]
         elif shape == NK:
             options += [f"{name(KN)}.T", f"{name(KN)}[::-1].T"]
+        elif shape == KK:
+            options += [f"{name(KK)}.T", f"{name(KK)}[::-1, ::-1]", f"{name(KK)}.transpose()[:, ::-1]"]
         elif shape == SCALAR:
             options = [f"{self.view(N)}[{self.index('n')}]"] * 3
             if self.has(KN):
@@ -335,6 +345,9 @@ class Draw:
             return self.leaf(shape)
         if self.chance(0.3) and (special := self.special(shape, depth - 1)) is not None:
             return special
+        if shape != SCALAR and not self.calm and self.chance(0.1):
+            test = f" if {self.view(SCALAR)} > 0.1 else "
+            return Expr("({0}" + test + "{1})", (self.leaf(shape), self.leaf(shape)), False)
         one = self.expression(shape, depth - 1)
         kind = self.random.randrange(10)
         if kind < 3:
@@ -363,6 +376,8 @@ class Draw:
             options.append(Expr("np.mean({0})", (sub(N, depth),)))
             options.append(Expr("np.tanh({0} @ {1})", (sub(N, depth), sub(N, 0))))
             options.append(Expr("np.max({0})", (sub(N, depth),)))
+            if slices := self.slice():
+                options += [Expr(f"np.sum({{0}}{slices})", (Expr(self.name(N)),))] * 2
             options.append(Expr("({0} if {1} > {2} else {3})", tuple(self.leaf(SCALAR) for _ in range(4))))
             if full:
                 options.append(Expr("(0.3 * {0}.sum())", (sub(KN, 0),)))
@@ -370,6 +385,9 @@ class Draw:
             options.append(Expr("np.zeros(len({0}))", (Expr(self.name(N)),)))
             options.append(Expr("np.concatenate(({0}, {1}))", (sub(ONE, 0), sub(SHORT, 0))))
             options.append(Expr("np.cumsum({0})", (sub(N, 0),)))
+            options.append(Expr("np.roll({0}, 1)", (sub(N, 0),)))
+            options.append(Expr("np.sort({0})", (sub(N, 0),)))
+            options.append(Expr("np.stack(({0}, {1})).sum(axis=0)", (sub(N, depth), sub(N, 0))))
             options.append(Expr("np.array([0.5 * each for each in {0}])", (Expr(self.name(N)),)))
             options.append(Expr(f"same({self.name(N)})", fresh=False))
             options.append(Expr(f"flip({self.name(N)})", fresh=False))
@@ -385,6 +403,11 @@ class Draw:
             options.append(Expr("np.outer({0}, {1})", (sub(K, 0), sub(N, 0))))
             options.append(Expr("np.tanh(({0} @ {1}) @ {2})", (sub(KN, 0), sub(NK, 0), sub(KN, 0))))
             options.append(Expr("np.zeros({0}.shape)", (Expr(self.name(KN)),)))
+        elif shape == SHORT:
+            options.append(Expr("np.diff({0})", (sub(N, 0),)))
+        elif shape == KK and full:
+            options.append(Expr("np.tanh({0} @ {1})", (sub(KN, 0), sub(NK, 0))))
+            options.append(Expr("np.outer({0}, {1})", (sub(K, 0), sub(K, 0))))
         elif shape == NK and full:
             options.append(Expr("np.outer({0}, {1})", (sub(N, 0), sub(K, 0))))
         return self.random.choice(options) if options else None
@@ -395,13 +418,13 @@ class Draw:
 
     def shape(self) -> Shape:
         """A shape of which there are names."""
-        weights = {N: 10, SCALAR: 3, KN: 4, K: 3, NK: 1, SHORT: 1, HALF: 1}
+        weights = {N: 10, SCALAR: 3, KN: 4, K: 3, NK: 1, KK: 1, SHORT: 1, HALF: 1}
         known = [shape for shape in weights if self.names[shape]]
         return self.random.choices(known, [weights[shape] for shape in known])[0]
 
     # .. statements ..
 
-    def block(self, depth: int, loop: bool, most: int = 4) -> tuple[Statement, ...]:
+    def block(self, depth: int, loop: bool, most: int = 3) -> tuple[Statement, ...]:
         """Some statements."""
         self.inside += 1
         statements = tuple(self.statement(depth, loop) for _ in range(self.random.randint(1, most)))
@@ -410,7 +433,9 @@ class Draw:
 
     def statement(self, depth: int, loop: bool) -> Statement:
         """One statement."""
-        simple = [self.bind] * 3 + [self.alias] * 2 + [self.store] * 4 + [self.swap, self.called]
+        simple = [self.bind] * 3 + [self.alias] * 2 + [self.store] * 5 + [self.swap, self.called, self.masked]
+        if self.slice():
+            simple += [self.part] * 2
         if self.box:
             simple += [self.boxed] * 2
         nested = [self.count] * 3 + [self.each, self.whiles] + [self.branch] * 3 if depth > 0 else []
@@ -439,8 +464,37 @@ class Draw:
             return self.bind()
         return Bind((self.name(shape),), (self.leaf(shape),))
 
+    def slice(self) -> str:
+        """A slice whose extent depends on a running index; empty where there is none."""
+        running = [*self.indices["n"], *self.indices["k"], *self.numbers]
+        if not running:
+            return ""
+        index = self.random.choice(running)
+        return self.pick(
+            f"[{index}:]", f"[:{index}]", f"[{index} :][::-1]", f"[{index} : {index} + 2]", f"[: -1 - {index}]"
+        )
+
+    def part(self) -> Store:
+        """A write into a slice whose extent depends on a running index."""
+        slices, operator = self.slice(), self.pick("", "+", "-")
+        value = self.random.choice([Expr(f"{self.name(N)}{slices}"), Expr(f"np.sin({self.name(N)}{slices})")])
+        return Store(f"{self.name(N)}{slices}", operator, self.random.choice([value, self.leaf(SCALAR)]), False)
+
+    def masked(self) -> Store:
+        """A number written where a condition holds."""
+        name = self.name(N)
+        return Store(f"{name}[{name} > {self.pick('0.2', '-0.1')}]", self.pick("", "+", "*"), self.leaf(SCALAR), False)
+
     def swap(self) -> Bind:
-        """Two or three names change at once."""
+        """Two or three names, rows or elements change at once; or two names become one array."""
+        if self.chance(0.2):
+            first, second = (self.view(SCALAR) for _ in range(2))
+            return Bind((first, second), (Expr(second), Expr(first)))
+        if self.has(KN) and self.chance(0.15):
+            rows = [f"{self.name(KN)}[{self.index('k')}]" for _ in range(2)]
+            return Bind((rows[0], rows[1]), (Expr(rows[1]), Expr(rows[0])))
+        if not (self.calm and self.inside) and self.chance(0.15):
+            return Bind((f"{self.name(N)} = {self.name(N)}",), (self.expression(N, 1),))
         shape = self.random.choice([shape for shape in (N, N, KN, K, SCALAR) if len(self.names[shape]) > 1])
         names = self.random.sample(self.names[shape], min(len(self.names[shape]), self.random.choice((2, 2, 3))))
         values = [Expr(name, fresh=shape == SCALAR) for name in [*names[1:], names[0]]]
@@ -450,12 +504,12 @@ class Draw:
 
     def store(self) -> Store:
         """A write in place."""
-        shape: Shape = self.random.choice([SCALAR, SCALAR, N, N, SHORT, HALF, *([K, KN] if self.has(KN, K) else [])])
+        shape = self.random.choice([SCALAR, SCALAR, N, N, SHORT, HALF, *([K, KN, KN, KK] if self.has(KN, K) else [])])
         view = self.view(shape)
         operator = self.pick("", "", "+", "-", "*")
         if shape != SCALAR and (view.isidentifier() or view.endswith(".T")):
             view += self.pick("[:]", "[...]") if not operator or not view.isidentifier() or self.chance(0.5) else ""
-        if re.fullmatch(r"box\[-?\d\]", view):
+        if re.fullmatch(r"box\[-?\d\]|np.*\)", view):
             view += "[:]"
         rows = shape != SCALAR and self.chance(0.7)
         value = self.expression(shape, 1) if rows else self.spread(shape, 1)
@@ -474,7 +528,11 @@ class Draw:
 
     def boxed(self) -> Statement:
         """A list of two arrays."""
-        kind = self.random.randrange(5)
+        kind = self.random.randrange(7)
+        if kind == 5:
+            return Bind(("box",), (Expr("[0.5 * each for each in box]", fresh=False),))
+        if kind == 6:
+            return Bind((self.name(N), self.name(N)), (Expr("box[1]", fresh=False), self.expression(N, 1)))
         if kind == 0:
             return Bind(("box",), (Expr("[{0}, {1}]", (self.expression(N, 1), self.leaf(N)), False),))
         if kind == 1:
@@ -508,6 +566,11 @@ class Draw:
         """A loop over the items of an array."""
         self.counters += 1
         item, index = f"r{self.counters}", f"t{self.counters}"
+        if self.has(KN) and self.chance(0.25):
+            self.names[N] += [item, f"{item}b"]
+            body = self.block(depth - 1, True)
+            self.names[N] = [name for name in self.names[N] if not name.startswith(item)]
+            return Each(f"{item}, {item}b", f"zip({self.name(KN)}, {self.name(KN)})", body)
         rows = self.has(KN) and self.chance(0.6)
         source = self.name(KN) if rows else self.name(N)
         shape, extent = (N, "k") if rows else (SCALAR, "n")
@@ -535,7 +598,7 @@ class Draw:
     def branch(self, depth: int, loop: bool) -> If:
         """Two paths, or one."""
         other = self.block(depth - 1, loop, 2) if self.chance(0.6) else ()
-        return If(self.test(), self.block(depth - 1, loop, 3), other)
+        return If(self.test(), self.block(depth - 1, loop), other)
 
     def jump(self, loop: bool) -> Jump:
         """Leaving an iteration, a loop or the function."""
@@ -579,7 +642,7 @@ def program(seed: int) -> Program:
     inner = Draw(generator, {N: ("o", "i"), SCALAR: ("g",)}, WRITERS)
     local = Bind(("j",), (inner.expression(N, 1),))
     inner.names[N].append("j")
-    helper = (local, *inner.block(1, False, 3))
+    helper = (local, *inner.block(1, False))
     helper_result = inner.pick("return o", "return i", "return j", "return o + j", "return j[::-1]")
 
     draw = Draw(generator, {N: ("a", "b"), K: ("c",), KN: ("m",), SCALAR: ("s",)}, (*WRITERS, *["helper"] * 4))
@@ -592,7 +655,7 @@ def program(seed: int) -> Program:
     start.append(Bind(("box",), (Expr("[{0}, {1}]", (draw.leaf(N), draw.leaf(N)), False),)))
     draw.box = draw.chance(0.3)
     draw.result = draw.returned()
-    body = (*draw.block(1, False, 3), draw.count(2), *draw.block(2, False, 3))
+    body = (*draw.block(1, False, 2), draw.count(2), *draw.block(2, False, 2))
     return Program((*needed(start, body, draw.result), *body), draw.result, helper, helper_result)
 
 

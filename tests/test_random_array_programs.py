@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from adgen.diagnostics import AdgenError
 from adgen.emit import emit
 from adgen.frontend.lower import lower
 from adgen.frontend.specs import ArraySpec, Lowered, OutputTree, ScalarSpec
-from adgen.ir.interpret import run
+from adgen.ir.interpret import ProgramError, run
 from adgen.ir.nodes import Function
 from adgen.ir.types import F64
 from adgen.ir.verify import verify
@@ -64,6 +65,7 @@ class Checked:
     arguments: list[tuple[Arguments, Arguments, Arguments]]
     results: list[tuple[np.ndarray, np.ndarray, np.ndarray]]
     gradients: list[np.ndarray]  # of all results and of all arguments as they are left
+    failing: list[Arguments]  # where Python raises
 
 
 def python(function: Callable[..., Any], arguments: Arguments) -> np.ndarray:
@@ -92,14 +94,21 @@ def checked(source: str, function: Callable[..., Any]) -> Checked:
     pushed, pulled = optimise(forward(pure, WRT)), optimise(adjoint(pure, WRT))
     for each in (primal, pushed, pulled):
         verify(each)
-    result = Checked(source, (optimise(primal), pushed, pulled), whole.output, [], [], [])
+    result = Checked(source, (optimise(primal), pushed, pulled), whole.output, [], [], [], [])
     for number, arguments in enumerate(POINTS):
         generator = np.random.default_rng(number)
-        expected = python(function, arguments)
+        directions = [generator.standard_normal(np.shape(a)) if np.ndim(a) else 0.7 for a in arguments]
+        try:
+            expected = python(function, arguments)
+        except IndexError:
+            for each, given in ((primal, arguments), (pushed, [*arguments, *directions])):
+                with pytest.raises(ProgramError, match="IndexError"):
+                    run(each, fresh(given))
+            result.failing.append(arguments)
+            continue
         value = interpreted(primal, whole.output, arguments)
         assert close(value, expected, 1e-11), f"value {value}\nPython {expected}\n{source}"
         count = len(pure.results)
-        directions = [generator.standard_normal(np.shape(a)) if np.ndim(a) else 0.7 for a in arguments]
         outcome = run(pushed, [*fresh(arguments), *directions]).results
         seeds, rest = cotangents(outcome[: len(primal.results)], arguments, written_parameters(primal))
         tangents = flat(outcome[count:])
@@ -190,6 +199,8 @@ def compare_with_c(batch: list[Checked]) -> None:
         ]
     native = Native(functions, "batch")
     for k, each in enumerate(batch):
+        for arguments in each.failing:
+            assert native.call(f"f{k}_value", fresh(arguments))[0] != 0, each.source
         for arguments, results in zip(each.arguments, each.results):
             count = len(each.functions[2].results) - len(WRT)
             for name, given, expected in zip(("value", "jvp", "vjp"), map(fresh, arguments), results):

@@ -331,3 +331,19 @@ def list_dropped_in_one_branch(x=np.array([0.2, 0.4]), c=1.0):
         parts = x * 3.0
         y = parts
     return y + 1.0
+
+
+def beginning_of_local_array(x=np.array([1.0, 2.0, 3.0])):
+    y = x * 2.0
+    return y[:-1]
+
+
+def first_rows_of_local_array(x=np.array([1.0, 2.0, 3.0])):
+    y = np.zeros((len(x), 2))
+    y[:, 0] = x
+    return y[:2], y[0]
+
+
+def beginning_of_known_indices(x=np.array([1.0, 2.0, 3.0]), n=2):
+    picks = np.array([0, 2, 2, 1])
+    return x[picks[:n]]
