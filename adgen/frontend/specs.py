@@ -7,7 +7,7 @@ by an `OutputTree` whose leaves are results of the IR function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,6 +72,29 @@ class UnknownSpec:
 
 
 Spec = ScalarSpec | ArraySpec | StaticSpec | StructSpec | UnknownSpec
+
+
+def spec_leaves(specs: Mapping[str, Spec]) -> Iterator[tuple[Path, Any]]:
+    """The scalar, array and unknown specs inside specs by parameter, each with its path."""
+
+    def below(path: Path, spec: Spec) -> Iterator[tuple[Path, Any]]:
+        if isinstance(spec, StructSpec):
+            for key, inner in spec.items:
+                yield from below((*path, key), inner)
+        elif not isinstance(spec, StaticSpec):
+            yield path, spec
+
+    for name, spec in specs.items():
+        yield from below((name,), spec)
+
+
+def value_of(values: Mapping[Path, Any], path: Path, spec: Spec, missing: Any = ...) -> Any:
+    """The argument at a path, put together from the values of its leaves; leaves without a value are `missing`."""
+    if isinstance(spec, StaticSpec):
+        return spec.value if missing is ... else missing
+    if isinstance(spec, StructSpec):
+        return rebuild(spec.kind, [(key, value_of(values, (*path, key), inner, missing)) for key, inner in spec.items])
+    return values[path] if missing is ... else values.get(path, missing)
 
 
 @dataclass(frozen=True)
