@@ -29,6 +29,7 @@ from adgen.ir import core
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
+
 @expands(np.reshape)
 def reshape_function(ctx: Context, a: Any, shape: Any = None, order: Any = "C", newshape: Any = None) -> Array:
     """`np.reshape`."""

@@ -109,12 +109,14 @@ def copy(ctx: Context, array: Array, name: str = "") -> View:
 
 
 def shared_copy(ctx: Context, view: View, reason: str) -> View:
-    """A copy where NumPy may give the memory itself: not to be written, nor read after the view's memory was written."""
+    """A copy where NumPy may give the memory itself: it is neither written nor read after the memory is."""
     target = allocate(ctx, view.element, view.extents, zero=False)
     first = len(ctx.builder.blocks[-1].operations)
     fill_from(ctx, target, view)
     aliasing.note(ctx, first, [aliasing.Move(target.base, view.base, "")])
-    return replace(target, readonly=view.readonly or f"it is {reason}, which in NumPy may share memory with the original")
+    return replace(
+        target, readonly=view.readonly or f"it is {reason}, which in NumPy may share memory with the original"
+    )
 
 
 def _is_zero(ctx: Context, fill: Any) -> bool:
