@@ -279,6 +279,7 @@ class Draw:
             if self.has(KN):
                 options += [f"{name(KN)}[{self.index('k')}]", f"{name(KN)}[{self.index('k')}, ::-1]"]
                 options += [f"{name(KN)}.ravel()[: len({name(N)})]", f"{name(KN)}.reshape(-1)[-len({name(N)}) :]"]
+                options += [f"np.take({name(KN)}, {self.index('k')}, axis=0)"]
             if self.has(NK):
                 options += [f"{name(NK)}[:, {self.index('k')}]"]
             if self.box:
@@ -299,7 +300,7 @@ class Draw:
             if self.has(NK):
                 options += [f"{name(NK)}.T"]
         elif shape == NK:
-            options += [f"{name(KN)}.T", f"{name(KN)}[::-1].T"]
+            options += [f"{name(KN)}.T", f"{name(KN)}[::-1].T", f"np.einsum('ij->ji', {name(KN)})"]
         elif shape == KK:
             options += [f"{name(KK)}.T", f"{name(KK)}[::-1, ::-1]", f"{name(KK)}.transpose()[:, ::-1]"]
         elif shape == SCALAR:
@@ -633,7 +634,7 @@ class Draw:
             return f"return {self.name(N)}"
         if kind == 2:
             return f"return {self.view(N)}, {total}"
-        return f"return {self.name(KN)}, {self.name(N)}, {self.name(SCALAR)}"
+        return f"return {self.name(KN)}, {self.view(SHORT)}, {self.name(SCALAR)}"
 
 
 def program(seed: int) -> Program:
