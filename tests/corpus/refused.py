@@ -304,6 +304,23 @@ def alias_by_branch_written(x=np.array([1.0, 2.0]), y=np.array([3.0, 4.0]), c=0.
     return a + b
 
 
+def reshaped_copy_read_after_write(x=np.array([[1.0, 2.0], [3.0, 4.0]])):
+    line = x.T.reshape(-1)
+    x[0, 0] = 10.0  # AD341 shares
+    return line
+
+
+def contiguous_copy_written(x=np.array([[1.0, 2.0], [3.0, 4.0]])):
+    turned = np.ascontiguousarray(x.T)
+    turned[0, 0] = 10.0  # AD232 may share memory
+    return x
+
+
+def replaced_in_place(x=np.array([1.0, 2.0])):
+    np.nan_to_num(x, copy=False)  # AD234 copy
+    return x
+
+
 def nothing_returned(x=0.5):  # AD326 return
     y = x * x
 
