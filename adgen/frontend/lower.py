@@ -18,6 +18,7 @@ from typing import Any
 
 from adgen.diagnostics import AdgenError, Span
 from adgen.frontend import aliasing, arrays, calls, memory, results, source
+from adgen.frontend.complexes import library
 from adgen.frontend.context import Context, Frame, Pattern
 from adgen.frontend.dependencies import Dependency, fingerprint
 from adgen.frontend.infer import Inference, LeafSpec, Refine, default
@@ -32,12 +33,12 @@ from adgen.frontend.specs import (
     StaticSpec,
     StructSpec,
     UnknownSpec,
+    is_complex_kind,
     rebuild,
 )
 from adgen.frontend.values import Number
 from adgen.ir.calls import reachable
 from adgen.ir.nodes import Value
-from adgen.ir.types import Buffer
 
 RECURSION_LIMIT = 40_000
 MOST_ATTEMPTS = 300
@@ -251,7 +252,7 @@ def _once(
     span = builder.span = _span(target)
     with builder.block(arguments) as block:
         values = dict(zip((leaf.path for leaf in leaves), (_wrap(ctx, a, leaf) for a, leaf in zip(arguments, leaves))))
-        positional, keywords = _call_arguments(parameters, {n: _value(values, (n,), s) for n, s in filled.items()})
+        positional, keywords = _call_arguments(parameters, {n: _value(ctx, values, (n,), s) for n, s in filled.items()})
         outer = source.make_code("<call>", span.file if span else "<unknown>", _EMPTY, {})
         ctx.frames.append(Frame(outer, {}))
         returned = calls.call(ctx, target, positional, keywords, getattr(target, "__name__", "function"))
@@ -274,15 +275,13 @@ _EMPTY = ast.FunctionDef("call", ast.arguments([], [], None, [], [], None, []), 
 
 
 def _argument(leaf: Leaf) -> Value:
-    spec = leaf.spec
-    kind = Buffer(spec.element, spec.rank) if isinstance(spec, ArraySpec) else spec.element
-    return Value(kind, leaf.name if leaf.name.isidentifier() else "argument")
+    return Value(leaf.kind, leaf.name if leaf.name.isidentifier() else "argument")
 
 
 def _wrap(ctx: Context, argument: Value, leaf: Leaf) -> Any:
     if isinstance(leaf.spec, ScalarSpec):
         return Number(argument, leaf.spec.weak)
-    array = arrays.parameter(ctx, argument)
+    array = arrays.parameter(ctx, argument, leaf.spec.element)
     for axis, extent in enumerate(leaf.spec.extents):
         if isinstance(extent, int):
             message = f"`{leaf.name}` has extent {{0}} along axis {axis}, not {extent}"
@@ -290,12 +289,16 @@ def _wrap(ctx: Context, argument: Value, leaf: Leaf) -> Any:
     return array
 
 
-def _value(values: Mapping[Path, Any], path: Path, spec: Spec) -> Any:
+def _value(ctx: Context, values: Mapping[Path, Any], path: Path, spec: Spec) -> Any:
     """The argument at a path as a value of the domain."""
     if isinstance(spec, StaticSpec):
         return spec.value
     if isinstance(spec, StructSpec):
-        return rebuild(spec.kind, [(key, _value(values, (*path, key), inner)) for key, inner in spec.items])
+        items = [(key, _value(ctx, values, (*path, key), inner)) for key, inner in spec.items]
+        if is_complex_kind(spec.kind):
+            (_, real), (_, imag) = items
+            return library.joined(ctx, real, imag, spec.kind is complex)
+        return rebuild(spec.kind, items)
     return values[path]
 
 

@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from adgen.diagnostics import AdgenError
 from adgen.frontend import arrays, memory, scalars
 from adgen.frontend.arrays.model import View
+from adgen.frontend.complexes import library
+from adgen.frontend.complexes.types import Complex, complex_of
 from adgen.frontend.dependencies import Dependency
 from adgen.frontend.specs import (
     ArraySpec,
+    ComplexArray,
     Lowered,
     OutputConstant,
     OutputLeaf,
@@ -27,10 +30,12 @@ from adgen.frontend.specs import (
     Spec,
     StaticSpec,
     StructSpec,
+    complex_spec,
+    is_complex_kind,
     rebuild,
 )
 from adgen.frontend.state import is_instance
-from adgen.frontend.values import Number, instance_fields, is_static
+from adgen.frontend.values import Number, instance_fields, is_number, is_static, python_type
 from adgen.ir.calls import renamed
 from adgen.ir.nodes import Function, Operation, Region, Value
 
@@ -80,7 +85,7 @@ def call(ctx: Context, callee: Any, behind: Operator, args: list[Any], kwargs: d
         raise AdgenError(error.code, error.message, error.span or span, error.help) from None
     for dependency in lowered.dependencies:
         _depend(ctx, callee, dependency)
-    operands = [_operand(ctx, _at(arguments, leaf.path)) for leaf in lowered.leaves]
+    operands = [_operand(ctx, _at(ctx, arguments, leaf.path)) for leaf in lowered.leaves]
     results = splice(ctx, _with_callees(ctx, lowered.function), operands)
     return ctx.own(_tree(ctx, lowered.output, results))
 
@@ -109,6 +114,8 @@ def _depend(ctx: Context, callee: Any, dependency: Dependency) -> None:
 def _spec(ctx: Context, value: Any) -> Spec:
     """The spec of an argument that is a value of the domain."""
     if isinstance(value, Number):
+        if isinstance(value.element, Complex):
+            return complex_spec(python_type(value), value.weak)
         return ScalarSpec(value.element, value.weak)
     if memory.is_array(value):
         array = memory.wrap(ctx, value)
@@ -121,9 +128,12 @@ def _spec(ctx: Context, value: Any) -> Spec:
     return StaticSpec(value)
 
 
-def _at(arguments: dict[str, Any], path: Path) -> Any:
+def _at(ctx: Context, arguments: dict[str, Any], path: Path) -> Any:
     value: Any = arguments
     for key in path:
+        if is_number(value):
+            value = library.parts(ctx, value)[key == "imag"]
+            continue
         indexed = isinstance(value, dict) or isinstance(key, int)
         value = operator.getitem(value, key) if indexed else getattr(value, str(key))
     return value
@@ -170,4 +180,11 @@ def _tree(ctx: Context, tree: OutputTree, results: Sequence[Value]) -> Any:
     if isinstance(tree, OutputLeaf):
         value = results[tree.index]
         return Number(value, tree.weak) if tree.rank is None else arrays.parameter(ctx, value)
+    if tree.kind is ComplexArray:
+        ((_, pairs),) = tree.items
+        assert isinstance(pairs, OutputLeaf)
+        return arrays.parameter(ctx, results[pairs.index], complex_of(pairs.element))
+    if is_complex_kind(tree.kind):
+        real, imag = (_tree(ctx, part, results) for _, part in tree.items)
+        return library.joined(ctx, real, imag, tree.kind is complex)
     return rebuild(tree.kind, [(key, _tree(ctx, inner, results)) for key, inner in tree.items])
