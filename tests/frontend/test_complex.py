@@ -16,6 +16,7 @@ from adgen.ir import interpret
 from adgen.ir.nodes import Value
 from adgen.ir.types import F64, I64
 from adgen.ir.verify import verify
+from adgen.passes.adjoint import adjoint
 
 POINTS = [
     1 + 2j, -1 + 2j, 0.3 - 0.7j, -0.5 - 0.2j, 2 + 0j, -2 + 0j, complex(-2, -0.0), complex(2, -0.0), 1j, -1j, 2j,
@@ -139,3 +140,70 @@ def test_buffers_hold_pairs() -> None:
     rows = [operation.row.name for operation in block.operations]
     assert rows.count("store") == 2 and rows.count("load") == 2 and rows.count("accumulate") == 2
     assert str(block.operations[rows.index("alloc")].result.type) == "f32[:,:]"
+
+
+DERIVATIVES = {
+    "exp": np.exp, "exp2": lambda z: np.log(2) * np.exp2(z), "expm1": np.exp, "log": lambda z: 1 / z,
+    "log2": lambda z: 1 / (z * np.log(2)), "log10": lambda z: 1 / (z * np.log(10)), "sqrt": lambda z: 0.5 / np.sqrt(z),
+    "sin": np.cos, "cos": lambda z: -np.sin(z), "tan": lambda z: 1 + np.tan(z) ** 2, "sinh": np.cosh, "cosh": np.sinh,
+    "tanh": lambda z: 1 - np.tanh(z) ** 2, "arcsin": lambda z: 1 / (np.sqrt(1 - z) * np.sqrt(1 + z)),
+    "arccos": lambda z: -1 / (np.sqrt(1 - z) * np.sqrt(1 + z)), "arctan": lambda z: 1 / (1 + z * z),
+    "arcsinh": lambda z: 1 / np.sqrt(1 + z * z), "arccosh": lambda z: 1 / (np.sqrt(z - 1) * np.sqrt(z + 1)),
+    "arctanh": lambda z: 1 / (1 - z * z), "negative": lambda z: -1 + 0 * z,
+}  # fmt: skip
+PLACES = [
+    1 + 2j, 0.3 - 0.7j, -0.5 - 0.2j, 1.3 + 0j, 0.4 + 0j, complex(0.4, -0.0), -0.4 + 0j, 0.7j, -0.7j, complex(-0.0, 0.7),
+    3 - 4j, 1e-8 + 1e-9j, 0.6 + 0.8j, 15 + 1j, -25 + 1j, 1e-12 - 0.3j, 1 + 1e-7j, -0.3 + 1e-12j,
+]  # fmt: skip
+CUTS = {"log": -2.0, "sqrt": -2.0, "log2": -2.0, "log10": -2.0, "arcsin": 2.0, "arccos": -2.0, "arctanh": 2.0}
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_derivative(name: str) -> None:
+    """The real derivatives are the parts of the complex one, on the axes and on both sides of a branch cut too."""
+    places = list(PLACES)
+    if name in CUTS:
+        places += [complex(CUTS[name], 0.0), complex(CUTS[name], -0.0)]
+    for place in places:
+        if name.startswith("arc") and abs(place) > 10:
+            continue
+        with np.errstate(all="ignore"):
+            want = DERIVATIVES[name](np.complex128(place))
+        if name.startswith("arc") and place.imag == 0:  # the formula has cuts of its own
+            want = DERIVATIVES[name](place + 1j * np.copysign(1e-12, place.imag))
+        got = jacobian(UNARY[name][0], place)
+        matrix = np.array([[want.real, -want.imag], [want.imag, want.real]])
+        assert np.allclose(got, matrix, rtol=1e-9, atol=1e-9 * abs(want) + 1e-14), (place, got, matrix)
+
+
+def jacobian(row: Any, z: complex, *rest: Any) -> np.ndarray:
+    """The derivatives of the parts of `row(z)` for those of `z`."""
+    builder = ComplexBuilder()
+    value = Value(C128, "z")
+    with builder.block(builder.flat([value])) as block:
+        constants = [builder.const(x) for x in rest]
+        block.results = tuple(builder.flat([builder.op(row, value, *constants)]))
+    function = builder.function("f", block, ("real", "imag")[: len(block.results)])
+    reverse = adjoint(function, [0, 1], "parameters")
+    rows = []
+    for seed in np.eye(len(block.results)):
+        with np.errstate(all="ignore"):
+            rows.append(interpret.run(reverse, [z.real, z.imag, *seed]).results[len(block.results) :])
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0, -1.0, 0.5, 1.5 + 0.5j, 120.0])
+def test_derivative_of_powers(exponent: complex) -> None:
+    """Of powers with constant exponents, at zero too where the complex function has a derivative there."""
+    for place in [0.8 + 0.6j, -0.8 + 0.1j, 0.7j, complex(-1.1, 0.0), *([0j] if exponent in (0, 1, 2, 3, 120) else [])]:
+        want = exponent * np.complex128(place) ** (exponent - 1) if exponent else np.complex128(0)
+        matrix = np.array([[want.real, -want.imag], [want.imag, want.real]])
+        assert np.allclose(jacobian(ops.POW, place, exponent + 0j), matrix, rtol=1e-10, atol=1e-12 * (1 + abs(want))), (
+            place
+        )
+
+
+def test_derivative_of_size() -> None:
+    """The absolute value and the sign have the derivative zero at zero."""
+    assert (jacobian(ops.ABS, 0j) == 0).all() and (jacobian(ops.SIGN, 0j) == 0).all()
+    assert np.allclose(jacobian(ops.ABS, 3 - 4j), [[0.6, -0.8]])

@@ -74,8 +74,9 @@ def absolute(x: Pair) -> Real:
 def sign(x: Pair) -> Pair:
     """`x / abs(x)`, 0 at 0."""
     size = absolute(x)
-    size = size.equals(0.0).choose(1.0, size)
-    return x[0] / size, x[1] / size
+    nothing = size.equals(0.0)
+    size = nothing.choose(1.0, size)
+    return nothing.choose(0.0, x[0] / size), nothing.choose(0.0, x[1] / size)
 
 
 def rounded(x: Pair) -> Pair:

@@ -12,6 +12,7 @@ import math
 
 from adgen import ops
 from adgen.frontend.complexes.arithmetic import Pair, Rule, absolute
+from adgen.frontend.complexes.imaginary import imaginary
 from adgen.frontend.complexes.reals import Real
 from adgen.ir.nodes import Row
 
@@ -34,7 +35,9 @@ def _sign(x: Real) -> Real:
 
 
 def exponential(x: Pair) -> Pair:
-    """`exp(x)`."""
+    """`exp(x)`; of `1j * w` the cosine and the sine alone."""
+    if imaginary(x):
+        return x[1].row(ops.COS), x[1].row(ops.SIN)
     length = x[0].row(ops.EXP)
     return length * x[1].row(ops.COS), length * x[1].row(ops.SIN)
 
