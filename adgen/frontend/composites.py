@@ -5,6 +5,7 @@ Comes in: numbers.  Goes out: numbers.  One entry per Python function object; `s
 
 from __future__ import annotations
 
+import cmath
 import math
 import operator
 from collections.abc import Callable, Iterable
@@ -283,6 +284,7 @@ TABLE: dict[Any, Rule] = {
     np.nan_to_num: nan_to_num,
     np.isclose: isclose,
     math.isclose: math_isclose,
+    cmath.isclose: math_isclose,
     math.ldexp: ldexp,
     np.ldexp: ldexp,
     math.log: math_log,
@@ -302,7 +304,7 @@ TABLE: dict[Any, Rule] = {
 }
 # What has a meaning for complex numbers too; NumPy and Python refuse the others, or order complex numbers.
 COMPLEX = {
-    np.square, np.reciprocal, np.rint, np.round, np.around, np.where, np.isclose, abs, bool,
+    cmath.isclose, np.square, np.reciprocal, np.rint, np.round, np.around, np.where, np.isclose, abs, bool,
     np.logical_and, np.logical_or, np.logical_xor, np.logical_not, *library.TABLE,
 }  # fmt: skip
 

@@ -92,6 +92,11 @@ def functions_of_numpy(x=0.5, y=-1.25):
     )
 
 
+def close_numbers(x=0.5):
+    z = x + 1j
+    return cmath.isclose(z, z + 1e-12), np.isclose(z, z + 0.1), cmath.isclose(x, z, abs_tol=2.0), cmath.isfinite(z)
+
+
 def root_of_negative(x=2.0):
     return cmath.sqrt(-x), cmath.sqrt(complex(-x, 0.0)), cmath.sqrt(complex(-x, -0.0)), cmath.log(-x)
 

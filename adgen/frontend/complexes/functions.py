@@ -127,11 +127,11 @@ def hyperbolic_tangent(x: Pair) -> Pair:
     a, b = x
     far = a.row(ops.ABS) > LARGE
     inner = far.choose(0.0, a)
-    tan, sinh, cosh = b.row(ops.TAN), inner.row(ops.SINH), inner.row(ops.COSH)
-    slope = 1.0 + tan * tan
-    below = 1.0 + slope * sinh * sinh
+    slope, p, q = b.row(ops.TAN), inner.row(ops.SINH), inner.row(ops.COSH)
+    secant = 1.0 + slope * slope
+    below = 1.0 + secant * p * p
     tail = 4.0 * b.row(ops.SIN) * b.row(ops.COS) * (-2.0 * a.row(ops.ABS)).row(ops.EXP)
-    return far.choose(_sign(a), slope * cosh * sinh / below), far.choose(tail, tan / below)
+    return far.choose(_sign(a), secant * q * p / below), far.choose(tail, slope / below)
 
 
 def tangent(x: Pair) -> Pair:

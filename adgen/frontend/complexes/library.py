@@ -16,6 +16,7 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import scalars
 from adgen.frontend.complexes import arithmetic
+from adgen.frontend.complexes.builder import RULES
 from adgen.frontend.complexes.reals import Real
 from adgen.frontend.complexes.types import C128, Complex
 from adgen.frontend.values import Number
@@ -134,30 +135,21 @@ def rect(ctx: Context, r: Any, phi: Any) -> Number:
     return Number(b.whole(real, imag), True)
 
 
+# What `cmath` has under the name that `math` gives to a row with a formula.
+CMATH: dict[Any, Rule] = {
+    getattr(cmath, function.__name__): of_cmath(row)
+    for row in RULES
+    if isinstance(row, ops.Elementwise)
+    for function in row.python
+    if function.__module__ == "math" and hasattr(cmath, function.__name__)
+}
 TABLE: dict[Any, Rule] = {
     np.real: real,
     np.imag: imag,
     np.conjugate: conjugate,
     np.angle: angle,
-    cmath.exp: of_cmath(ops.EXP),
+    **CMATH,
     cmath.log: cmath_log,
-    cmath.log10: of_cmath(ops.LOG10),
-    cmath.sqrt: of_cmath(ops.SQRT),
-    cmath.sin: of_cmath(ops.SIN),
-    cmath.cos: of_cmath(ops.COS),
-    cmath.tan: of_cmath(ops.TAN),
-    cmath.sinh: of_cmath(ops.SINH),
-    cmath.cosh: of_cmath(ops.COSH),
-    cmath.tanh: of_cmath(ops.TANH),
-    cmath.asin: of_cmath(ops.ASIN),
-    cmath.acos: of_cmath(ops.ACOS),
-    cmath.atan: of_cmath(ops.ATAN),
-    cmath.asinh: of_cmath(ops.ASINH),
-    cmath.acosh: of_cmath(ops.ACOSH),
-    cmath.atanh: of_cmath(ops.ATANH),
-    cmath.isnan: of_cmath(ops.ISNAN),
-    cmath.isinf: of_cmath(ops.ISINF),
-    cmath.isfinite: of_cmath(ops.ISFINITE),
     cmath.phase: phase,
     cmath.polar: polar,
     cmath.rect: rect,
