@@ -553,3 +553,65 @@ def partial_fractions(x=0.5, w=0.75):
     for k in range(len(POLES)):
         h = h + x / (1j * w - POLES[k])
     return np.abs(h)
+
+
+def solve_by_elimination(m=A, v=V[:3]):
+    a = m + 0.5j * m.T
+    b = v * (1.0 - 1j)
+    n = 3
+    for k in range(n):
+        p = k + np.argmax(np.abs(a[k:, k]))
+        for j in range(n):
+            t = a[k, j]
+            a[k, j] = a[p, j]
+            a[p, j] = t
+        t = b[k]
+        b[k] = b[p]
+        b[p] = t
+        for i in range(k + 1, n):
+            f = a[i, k] / a[k, k]
+            a[i, k:] -= f * a[k, k:]
+            b[i] -= f * b[k]
+    x = np.zeros(n, dtype=complex)
+    for i in range(n - 1, -1, -1):
+        x[i] = (b[i] - a[i, i + 1 :] @ x[i + 1 :]) / a[i, i]
+    return x
+
+
+def largest_eigenvalue(m=A, n=6):
+    a = m + 0.5j * m.T
+    h = a @ a.conj().T
+    v = np.ones(3, dtype=complex)
+    for _ in range(n):
+        v = h @ v
+        v /= np.linalg.norm(v)
+    return np.vdot(v, h @ v).real
+
+
+def stages_in_a_while(v=V, w=W):
+    y = v + 1j * w
+    half, m = 2, 1
+    while half >= 1:
+        t = np.zeros_like(y)
+        for j in range(half):
+            twiddle = np.exp(-1j * np.pi * j / half)
+            for k in range(m):
+                a, b = y[k + j * m], y[k + j * m + half * m]
+                t[k + 2 * j * m] = a + b
+                t[k + 2 * j * m + m] = twiddle * (a - b)
+        y[:] = t
+        half //= 2
+        m *= 2
+    return y
+
+
+def all_roots(c=np.array([1.0, -3.0, 3.5, 1.0]), n=12):
+    r = (0.4 + 0.9j) ** np.arange(3)
+    for _ in range(n):
+        for i in range(3):
+            below = 1.0 + 0j
+            for j in range(3):
+                if j != i:
+                    below *= r[i] - r[j]
+            r[i] = r[i] - np.polyval(c, r[i]) / below
+    return np.sum(r).real, np.prod(r).real

@@ -13,10 +13,12 @@ from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.builder import ComplexBuilder
 from adgen.frontend.complexes.types import C64, C128
 from adgen.ir import interpret
-from adgen.ir.nodes import Value
+from adgen.ir.nodes import Value, walk
 from adgen.ir.types import F64, I64
 from adgen.ir.verify import verify
 from adgen.passes.adjoint import adjoint
+from adgen.passes.pipeline import optimise
+from tests.frontend import harness
 
 POINTS = [
     1 + 2j, -1 + 2j, 0.3 - 0.7j, -0.5 - 0.2j, 2 + 0j, -2 + 0j, complex(-2, -0.0), complex(2, -0.0), 1j, -1j, 2j,
@@ -207,3 +209,30 @@ def test_derivative_of_size() -> None:
     """The absolute value and the sign have the derivative zero at zero."""
     assert (jacobian(ops.ABS, 0j) == 0).all() and (jacobian(ops.SIGN, 0j) == 0).all()
     assert np.allclose(jacobian(ops.ABS, 3 - 4j), [[0.6, -0.8]])
+
+
+def counted(function: Any, **arguments: Any) -> dict[str, int]:
+    """How often each operation occurs in a lowered function."""
+    rows = [operation.row.name for operation in walk(optimise(harness.lowered_for(function, arguments).function).body)]
+    return {name: rows.count(name) for name in ("exp", "hypot", "cos", "sin")}
+
+
+def wave(w, t, n):
+    return np.exp(-2j * np.pi * w * t / n)
+
+
+def energy(v):
+    z = v * np.exp(0.5j * v)
+    return np.sum(np.abs(z) ** 2)
+
+
+def test_patterns() -> None:
+    """The exponential of an imaginary number has no real exponential, the square of a size no root."""
+    assert counted(wave, w=0.5, t=0.25, n=3) == {"exp": 0, "hypot": 0, "cos": 1, "sin": 1}
+    assert counted(energy, v=np.ones(3)) == {"exp": 0, "hypot": 0, "cos": 1, "sin": 1}
+
+
+def test_a_number_with_a_real_part_is_not_imaginary() -> None:
+    """Whatever is not zero for all finite operands stays."""
+    assert counted(lambda w: np.exp(1j * w + 0.1), w=0.5)["exp"] == 1
+    assert counted(lambda w, x: np.exp(1j * w + 0 * x), w=0.5, x=0.5)["exp"] == 1

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from adgen import ops
 from adgen.diagnostics import AdgenError, Span
 from adgen.frontend.complexes import arithmetic, functions
 from adgen.frontend.complexes.arithmetic import Rule
@@ -31,11 +32,12 @@ Names = Sequence[str]
 
 @dataclass(eq=False)
 class Parts:
-    """The real and imaginary parts of complex values, and the handles of complex memory."""
+    """The parts of complex values, the handles of complex memory, and of what number a size is the absolute value."""
 
     of: dict[Value, tuple[Value, Value]] = field(default_factory=dict)
     wholes: dict[tuple[Value, Value], Value] = field(default_factory=dict)
     handles: dict[Value, Pairs] = field(default_factory=dict)
+    sizes: dict[Value, Value] = field(default_factory=dict)
 
 
 class ComplexBuilder(Builder):
@@ -108,11 +110,16 @@ class ComplexBuilder(Builder):
     ) -> tuple[Value, ...]:
         """Append an operation, or what it means for the parts of its complex operands and results."""
         operands = tuple(operands)
+        if row is ops.MUL and operands[0] is operands[1] and operands[0] in self.known_parts.sizes:
+            return (self._squared(self.known_parts.sizes[operands[0]]),)
         if not _is_complex(operands, attributes):
             return super().emit(row, operands, attributes, regions, names, span)
         rule = RULES.get(row)
         if rule is not None:
-            return (self._applied(rule, operands),)
+            result = self._applied(rule, operands)
+            if row is ops.ABS:
+                self.known_parts.sizes[result] = operands[0]
+            return (result,)
         structural = STRUCTURAL.get(row)
         if structural is None:
             self._refuse(row.name)
@@ -121,6 +128,11 @@ class ComplexBuilder(Builder):
     def _refuse(self, name: str) -> NoReturn:
         message = f"`{name}` is not defined for complex numbers"
         raise AdgenError("AD301", message, self.span, "use the real and the imaginary part: `z.real`, `z.imag`")
+
+    def _squared(self, z: Value) -> Value:
+        """`abs(z) ** 2` from the parts: as exact, without a root, and with a derivative at 0 that needs no care."""
+        squares = (self.op(ops.MUL, part, part) for part in self.parts(z))
+        return self.op(ops.ADD, *squares)
 
     def _applied(self, rule: Rule, operands: Sequence[Value]) -> Value:
         pairs = [x if complex_kind(x.type) is None else self.parts(x) for x in operands]
