@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from adgen.operators import grad, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, value_and_grad, vjp
     from adgen.operators.checking import gradcheck
     from adgen.operators.compiled import compile, load
+    from adgen.operators.custom import custom_jvp, custom_vjp
 
 __version__ = "0.1.0"
 __all__ = [
     "AdgenError",
     "compile",
+    "custom_jvp",
+    "custom_vjp",
     "grad",
     "gradcheck",
     "hessian",
@@ -36,6 +39,8 @@ __all__ = [
 _HOMES = {
     "AdgenError": "adgen.diagnostics",
     "compile": "adgen.operators.compiled",
+    "custom_jvp": "adgen.operators.custom",
+    "custom_vjp": "adgen.operators.custom",
     "gradcheck": "adgen.operators.checking",
     "load": "adgen.operators.compiled",
 }

@@ -1,5 +1,10 @@
-"""`python -m adgen`."""
+"""`python -m adgen`: the same as the `adgen` command."""
 
-from adgen.cli import main
+import sys
 
-main()
+try:
+    from adgen.cli import main
+
+    main()
+except KeyboardInterrupt:  # before the command itself could answer it
+    sys.exit(130)

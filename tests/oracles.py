@@ -9,9 +9,8 @@ import numpy as np
 
 from adgen.ir.interpret import run
 from adgen.ir.nodes import Function, Value
-from adgen.ir.types import Buffer
+from adgen.ir.types import Buffer, is_float
 from adgen.ir.verify import verify
-from adgen.passes.activity import is_float
 from adgen.passes.adjoint import adjoint
 from adgen.passes.forward import forward
 from adgen.passes.localise import localise

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adgen.passes.activity import is_float
+from adgen.ir.types import is_float
 from adgen.passes.pipeline import optimise, simplify
 from tests.frontend import harness
 from tests.oracles import check_derivatives

@@ -16,14 +16,14 @@ from adgen.ahead.options import DEFAULT_PRODUCTS, Options
 from adgen.diagnostics import AdgenError
 from adgen.driver import lower_function
 from adgen.emit import emit
-from adgen.frontend.specs import Lowered, Spec, UnknownSpec, has_complex_output
+from adgen.frontend.specs import Lowered, Spec, UnknownSpec, has_complex, has_complex_output
 from adgen.ir.nodes import Function
 from adgen.passes.pipeline import optimise
 from adgen.passes.unchecked import unchecked
 from adgen.runtime.annotations import parse_argument, signature_specs
 from adgen.runtime.differentiate import differentiate, purified
 from adgen.runtime.faults import NotScalar
-from adgen.runtime.wrt import Wrt, has_complex, has_floats, resolve
+from adgen.runtime.wrt import Wrt, has_floats, resolve
 
 # The IR functions that an entry point of each product calls, and what its name ends in.
 PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

@@ -25,6 +25,7 @@ from adgen.frontend import (
     scalars,
 )
 from adgen.frontend.context import Frame
+from adgen.frontend.rules import rules_of
 from adgen.frontend.source import call_method, python_function
 from adgen.frontend.values import (
     NUMERIC_TYPES,
@@ -115,6 +116,11 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
         return call(ctx, callee.func, [*callee.args, *args], {**callee.keywords, **kwargs}, text)
     if isinstance(callee, builtin._Deferred):
         return call(ctx, callee.closure, args, kwargs, text)
+    rules = rules_of(callee)
+    if rules is not None and (rules.vjp or rules.jvp):
+        from adgen.frontend import custom
+
+        return custom.call(ctx, callee, rules, args, kwargs)
     operator = nested.operator_of(callee)
     if operator is not None:
         return nested.call(ctx, callee, operator, args, kwargs)

@@ -87,11 +87,13 @@ class Context:
     spent: dict[int, Any] = field(default_factory=dict)
     owned: dict[int, Any] = field(default_factory=dict)
     loops: dict[Any, Any] = field(default_factory=dict)
+    merged: list[tuple[Any, tuple[Any, ...]]] = field(default_factory=list)  # a container, and what it is one of
     renewed: frozenset[Value] = frozenset()  # buffers of cells that get new contents where the present iteration ends
     sites: tuple[Any, ...] = ()
     title: str = ""  # of the function that is being lowered
     patterns: Sequence[Pattern] = ()  # recursion that has been found
     callees: dict[str, Function] = field(default_factory=dict)
+    customs: list[Any] = field(default_factory=list)  # functions with derivative rules that have been called
     inlined: Counter[Any] = field(default_factory=Counter)  # unrolled recursive calls by code
     compiling: tuple[Active, ...] = ()  # the callees around the present place
     ranges: Ranges = field(init=False)
@@ -106,6 +108,14 @@ class Context:
         if isinstance(value, list | dict | set) or is_instance(value):
             self.owned[id(value)] = value
         return value
+
+    def reserve(self, name: str) -> str:
+        """A name for a callee that nothing else has."""
+        taken = {self.title, *self.callees, *(n for custom in self.customs for n in (custom.vjp, custom.jvp))}
+        made, number = name, 2
+        while made in taken:
+            made, number = f"{name}_{number}", number + 1
+        return made
 
     @property
     def frame(self) -> Frame:

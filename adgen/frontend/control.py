@@ -52,6 +52,8 @@ def fork(
     joins, plain = _joins(ctx, before, state_left, state_right, keep)
     result = meet(ctx, left, right, name)
     joins.append((None, result, left, right))
+    held = dict(before.slots())
+    separate(ctx, [(template, (a, b), held.get(slot, UNBOUND)) for slot, template, a, b in joins])
     values = iter(_emit(ctx, condition, first, second, joins))
     rebuilt = [(slot, template.rebuild(ctx, values)) for slot, template, _, _ in joins]
     _apply(ctx, before, plain, rebuilt[:-1])
@@ -90,8 +92,7 @@ def _joins(
             if slot.key == RESULT and (reason := never(template)) is not None:
                 ctx.fail(reason.code, reason.message, "return the same kind of value on every path")
             joins.append((slot, template, a, b))
-    safe = separate(ctx, [(template, (a, b)) for _, template, a, b in joins])
-    return [(slot, template, a, b) for template, (slot, _, a, b) in zip(safe, joins)], plain
+    return joins, plain
 
 
 def _join_one_side(

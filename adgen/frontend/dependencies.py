@@ -94,6 +94,9 @@ def _feed(digest: Any, value: Any, seen: tuple[int, ...]) -> None:
         operator = getattr(value, "__adgen__", None)
         if operator is not None:
             put(operator.product, operator.wrt)
+        rules = getattr(value, "__adgen_rules__", None)
+        if rules is not None:
+            _feed(digest, (rules.vjp, rules.jvp, rules.saves), seen)
         if hasattr(value, "__wrapped__"):
             _feed(digest, value.__wrapped__, seen)
     elif isinstance(value, types.CodeType):

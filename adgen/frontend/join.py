@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adgen.frontend import memory, scalars
-from adgen.frontend.state import is_instance, references
+from adgen.frontend.state import is_instance, occurrences, references
 from adgen.frontend.templates import Cell, Fixed, Never, Optional, Scalars, Struct, Template, items_of
 from adgen.frontend.values import UNBOUND, Dynamic, Maybe, Number, Poison, Unbound, describe, is_number, is_static
 
@@ -98,7 +98,7 @@ def widen(ctx: Context, template: Template, value: Any, name: str = "") -> Templ
     items = {key: widen(ctx, inner, content[key], f"{name}_{key}") for key, inner in template.items.items()}
     if all(items[key] is template.items[key] for key in items):
         return template
-    return Struct(template.model, items)
+    return Struct(template.model, items, template.sources)
 
 
 def _widen_number(ctx: Context, template: Scalars, value: Any, name: str) -> Template:
@@ -146,6 +146,16 @@ def held(ctx: Context, value: Any, name: str) -> Template:
     return meet_one(ctx, value, name)
 
 
+def structs_in(template: Template) -> Iterator[Struct]:
+    """The structures of a template."""
+    if isinstance(template, Optional):
+        yield from structs_in(template.inner)
+    elif isinstance(template, Struct):
+        yield template
+        for item in template.items.values():
+            yield from structs_in(item)
+
+
 def containers_in(template: Template, value: Any) -> Iterator[Any]:
     """The mutable containers that a template would replace by new ones."""
     if isinstance(value, Maybe):
@@ -159,22 +169,44 @@ def containers_in(template: Template, value: Any) -> Iterator[Any]:
             yield from containers_in(template.items[key], item)
 
 
-def separate(ctx: Context, joins: Iterable[tuple[Template, Sequence[Any]]]) -> list[Template]:
-    """The templates, where joining a container that something else holds too becomes `Never`: Python would have one
-    container, the join makes two."""
+def separate(ctx: Context, joins: Iterable[tuple[Template, Sequence[Any], Any]]) -> bool:
+    """Note in the templates which containers they replace by new ones though something else holds them too.
+
+    A join is a template, the values that meet and what the slot held before.  True: something new was noted.
+    """
     pairs = list(joins)
     holders: dict[int, set[int]] = {}
-    shared: set[int] = set()
-    for k, (template, values) in enumerate(pairs):
+    for k, (template, values, _) in enumerate(pairs):
         for value in values:
             for container in containers_in(template, value):
                 holders.setdefault(id(container), set()).add(k)
-                if references(ctx, container) > 1:
-                    shared.add(k)
-    shared |= {k for group in holders.values() if len(group) > 1 for k in group}
-    message = "a list, dict or instance that has two names is replaced on one path only"
-    reason = Poison("AD340", message, "make a copy of it, or change it in place on all paths")
-    return [Never(reason) if k in shared else template for k, (template, _) in enumerate(pairs)]
+    changed = False
+    for template, values, before in pairs:
+        sources: dict[int, Any] = {}
+        for value in values:
+            for container in containers_in(template, value):
+                others = references(ctx, container) - occurrences(ctx, container, before)
+                if others > 0 or len(holders[id(container)]) > 1:
+                    sources[id(container)] = container
+                sources.update((id(x), x) for made, origin in ctx.merged if made is container for x in origin)
+        for struct in structs_in(template):
+            known = {id(x) for x in struct.sources}
+            new = [x for key, x in sources.items() if key not in known]
+            struct.sources = (*struct.sources, *new)
+            changed |= bool(new)
+    return changed
+
+
+def entangled(ctx: Context, container: Any) -> bool:
+    """True when Python might have one container where there are two here, of which this is one."""
+    own = [x for made, sources in ctx.merged if made is container for x in sources]
+    if any(id(source) not in ctx.owned or references(ctx, source) > 0 for source in own):
+        return True
+    return any(
+        references(ctx, made) > 0 and any(x is container or any(x is y for y in own) for x in sources)
+        for made, sources in ctx.merged
+        if made is not container
+    )
 
 
 def never(template: Template) -> Poison | None:

@@ -188,9 +188,9 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
         else:
             plan.late[slot] = meet(ctx, value_of(entry, slot), after, str(slot.key))
     slots = [*plan.head, *plan.late]
-    joins = [(t, (value_of(entry, s), value_of(end, s))) for s, t in [*plan.head.items(), *plan.late.items()]]
-    for slot, template in zip(slots, separate(ctx, joins)):
-        (plan.head if slot in plan.head else plan.late)[slot] = template
+    templates = {**plan.head, **plan.late}
+    joins = [(slot, value_of(entry, slot), value_of(end, slot)) for slot in slots]
+    changed |= separate(ctx, [(templates[slot], (before, after), before) for slot, before, after in joins])
     for slot, template in plan.head.items():
         if (reason := never(template)) is not None:
             if ctx.inference is not None:

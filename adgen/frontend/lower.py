@@ -6,7 +6,7 @@ Python function computes, in-place writes to arguments included, or `AdgenError`
 
 from __future__ import annotations
 
-import ast
+import functools
 import inspect
 import sys
 import types
@@ -17,28 +17,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adgen.diagnostics import AdgenError, Span
-from adgen.frontend import aliasing, arrays, calls, memory, results, source
+from adgen.frontend import calls, results, source
 from adgen.frontend.complexes import library
-from adgen.frontend.context import Context, Frame, Pattern
+from adgen.frontend.context import Context, Pattern
 from adgen.frontend.dependencies import Dependency, fingerprint
 from adgen.frontend.infer import Inference, LeafSpec, Refine, default
+from adgen.frontend.making import argument, fill
 from adgen.frontend.recursion import Recursive
+from adgen.frontend.rules import rules_of
 from adgen.frontend.specs import (
-    ArraySpec,
     Leaf,
     Lowered,
     Path,
-    ScalarSpec,
     Spec,
     StaticSpec,
     StructSpec,
     UnknownSpec,
-    is_complex_kind,
-    rebuild,
+    spec_leaves,
+    value_of,
 )
-from adgen.frontend.values import Number
 from adgen.ir.calls import reachable
-from adgen.ir.nodes import Value
 
 RECURSION_LIMIT = 40_000
 MOST_ATTEMPTS = 300
@@ -51,7 +49,7 @@ def lower(target: Callable[..., Any], specs: Mapping[str, Spec]) -> Lowered:
     """
     parameters = _parameters(target)
     complete = _complete(target, parameters, specs)
-    unknown = {path for path, spec in _leaves(complete) if isinstance(spec, UnknownSpec)}
+    unknown = {path for path, spec in spec_leaves(complete) if isinstance(spec, UnknownSpec)}
     with _deep_recursion():
         if not unknown:
             return _attempt(target, parameters, complete, {})
@@ -139,18 +137,6 @@ def _complete(
     return complete
 
 
-def _leaves(specs: Mapping[str, Spec]) -> Iterator[tuple[Path, ScalarSpec | ArraySpec | UnknownSpec]]:
-    def below(path: Path, spec: Spec) -> Iterator[tuple[Path, ScalarSpec | ArraySpec | UnknownSpec]]:
-        if isinstance(spec, StructSpec):
-            for key, inner in spec.items:
-                yield from below((*path, key), inner)
-        elif not isinstance(spec, StaticSpec):
-            yield path, spec
-
-    for name, spec in specs.items():
-        yield from below((name,), spec)
-
-
 def _filled(specs: Mapping[str, Spec], found: Mapping[Path, LeafSpec]) -> dict[str, Spec]:
     """The specs with what was inferred in place of the unknown ones."""
 
@@ -163,7 +149,9 @@ def _filled(specs: Mapping[str, Spec], found: Mapping[Path, LeafSpec]) -> dict[s
 
 
 def _span(target: Any) -> Span | None:
-    function = source.python_function(getattr(target, "__func__", target))
+    rules = rules_of(target)
+    plain = getattr(target, "__func__", target) if rules is None else rules.function
+    function = source.python_function(plain)
     if function is None:
         return None
     try:
@@ -206,6 +194,12 @@ class Recorder:
             route = (*inner, *dependency.route)
             self.found.setdefault(route, Dependency(route, dependency.fingerprint, self.target))
 
+    def reached(self, start: Any, steps: tuple[Any, ...], value: Any) -> None:
+        """`value` was reached from something that has a route, other than by reading a name."""
+        base = self.routes.get(id(start))
+        if base is not None:
+            self.learn(value, (*base, *steps))
+
     def learn(self, value: Any, route: tuple[Any, ...]) -> None:
         """What is reached through `value` has routes that start with its own."""
         self.kept.append(value)
@@ -239,67 +233,30 @@ def _once(
 ) -> Lowered:
     """Lower the function with these specs, knowing some recursion."""
     filled = _filled(specs, guess)
-    leaves = tuple(Leaf(path, spec) for path, spec in _leaves(filled) if not isinstance(spec, UnknownSpec))
-    arguments = [_argument(leaf) for leaf in leaves]
+    leaves = tuple(Leaf(path, spec) for path, spec in spec_leaves(filled) if not isinstance(spec, UnknownSpec))
+    arguments = [argument(leaf) for leaf in leaves]
+    name = getattr(target, "__name__", "the function")
     ctx = Context(title=_function_name(target), patterns=patterns)
     recorder = Recorder(target, {}, [], {})
     ctx.record = recorder
     function = source.python_function(getattr(target, "__func__", target))
     recorder.learn(function if function is not None else type(target).__call__, ())
+    if rules_of(target) is not None:
+        recorder.learn(target, ())
     if guess:
         ctx.inference = Inference(dict(guess), {a: leaf.path for a, leaf in zip(arguments, leaves)})
-    builder = ctx.builder
-    span = builder.span = _span(target)
-    with builder.block(arguments) as block:
-        values = dict(zip((leaf.path for leaf in leaves), (_wrap(ctx, a, leaf) for a, leaf in zip(arguments, leaves))))
-        positional, keywords = _call_arguments(parameters, {n: _value(ctx, values, (n,), s) for n, s in filled.items()})
-        outer = source.make_code("<call>", span.file if span else "<unknown>", _EMPTY, {})
-        ctx.frames.append(Frame(outer, {}))
-        returned = calls.call(ctx, target, positional, keywords, getattr(target, "__name__", "function"))
-        builder.span = span
-        output, outcomes = results.collect(ctx, returned, block)
-        block.results = tuple(outcomes)
-    region = block.region()
-    owner = results.owners(ctx)
-    mutated = results.mutated(ctx, region, owner)
-    results.require_result(ctx, output, mutated, getattr(target, "__name__", "the function"), span)
-    aliasing.verify(region, owner, ctx.moves, ctx.upkeep)
-    names = results.names(output, [leaf.name for leaf in leaves])
-    builder.span = span
-    lowered = reachable(replace(builder.function(ctx.title, block, names), callees=ctx.callees))
+    span = _span(target)
+
+    def run(ctx: Context, values: Mapping[Path, Any]) -> Any:
+        build = functools.partial(library.rebuilt, ctx)
+        given = {name: value_of(values, (name,), spec, build=build) for name, spec in filled.items()}
+        return calls.call(ctx, target, *_call_arguments(parameters, given), name)
+
+    made = fill(ctx, leaves, arguments, span, run)
+    results.require_result(ctx, made.output, made.mutated, name, span)
+    lowered = reachable(replace(made.function, callees=ctx.callees))
     dependencies = tuple(recorder.found.values())
-    return Lowered(lowered, leaves, output, mutated, filled, dependencies, tuple(dict.fromkeys(ctx.warnings)))
-
-
-_EMPTY = ast.FunctionDef("call", ast.arguments([], [], None, [], [], None, []), [ast.Pass()], [], None)
-
-
-def _argument(leaf: Leaf) -> Value:
-    return Value(leaf.kind, leaf.name if leaf.name.isidentifier() else "argument")
-
-
-def _wrap(ctx: Context, argument: Value, leaf: Leaf) -> Any:
-    if isinstance(leaf.spec, ScalarSpec):
-        return Number(argument, leaf.spec.weak)
-    array = arrays.parameter(ctx, argument, leaf.spec.element)
-    for axis, extent in enumerate(leaf.spec.extents):
-        if isinstance(extent, int):
-            message = f"`{leaf.name}` has extent {{0}} along axis {axis}, not {extent}"
-            memory.agree(ctx, array.extents[axis], ctx.builder.index(extent), message)
-    return array
-
-
-def _value(ctx: Context, values: Mapping[Path, Any], path: Path, spec: Spec) -> Any:
-    """The argument at a path as a value of the domain."""
-    if isinstance(spec, StaticSpec):
-        return spec.value
-    if isinstance(spec, StructSpec):
-        items = [(key, _value(ctx, values, (*path, key), inner)) for key, inner in spec.items]
-        if is_complex_kind(spec.kind):
-            (_, real), (_, imag) = items
-            return library.joined(ctx, real, imag, spec.kind is complex)
-        return rebuild(spec.kind, items)
-    return values[path]
+    return Lowered(lowered, leaves, made.output, made.mutated, filled, dependencies, tuple(dict.fromkeys(ctx.warnings)))
 
 
 def _call_arguments(

@@ -31,8 +31,6 @@ from adgen.frontend.specs import (
     StaticSpec,
     StructSpec,
     complex_spec,
-    is_complex_kind,
-    rebuild,
 )
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import Number, instance_fields, is_number, is_static, python_type
@@ -79,15 +77,15 @@ def call(ctx: Context, callee: Any, behind: Operator, args: list[Any], kwargs: d
     span = ctx.builder.span
     try:
         arguments = behind.arguments(tuple(args), kwargs)
-        specs = {name: _spec(ctx, value) for name, value in arguments.items()}
+        specs = {name: spec_of(ctx, value) for name, value in arguments.items()}
         lowered = behind.lower(specs)
     except AdgenError as error:
         raise AdgenError(error.code, error.message, error.span or span, error.help) from None
     for dependency in lowered.dependencies:
         _depend(ctx, callee, dependency)
-    operands = [_operand(ctx, _at(ctx, arguments, leaf.path)) for leaf in lowered.leaves]
+    operands = [operand(ctx, _part(ctx, arguments, leaf.path)) for leaf in lowered.leaves]
     results = splice(ctx, _with_callees(ctx, lowered.function), operands)
-    return ctx.own(_tree(ctx, lowered.output, results))
+    return ctx.own(tree(ctx, lowered.output, results))
 
 
 def _with_callees(ctx: Context, function: Function) -> Region:
@@ -111,7 +109,7 @@ def _depend(ctx: Context, callee: Any, dependency: Dependency) -> None:
         note(callee, dependency)
 
 
-def _spec(ctx: Context, value: Any) -> Spec:
+def spec_of(ctx: Context, value: Any) -> Spec:
     """The spec of an argument that is a value of the domain."""
     if isinstance(value, Number):
         if isinstance(value.element, Complex):
@@ -122,24 +120,27 @@ def _spec(ctx: Context, value: Any) -> Spec:
         return ArraySpec(array.element, array.rank)
     if isinstance(value, tuple | list | dict) and not is_static(value):
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
-        return StructSpec(type(value), tuple((key, _spec(ctx, item)) for key, item in pairs))
+        return StructSpec(type(value), tuple((key, spec_of(ctx, item)) for key, item in pairs))
     if dataclasses.is_dataclass(value) and is_instance(value):
-        return StructSpec(type(value), tuple((k, _spec(ctx, item)) for k, item in instance_fields(value).items()))
+        return StructSpec(type(value), tuple((k, spec_of(ctx, item)) for k, item in instance_fields(value).items()))
     return StaticSpec(value)
 
 
-def _at(ctx: Context, arguments: dict[str, Any], path: Path) -> Any:
+def _part(ctx: Context, arguments: dict[str, Any], path: Path) -> Any:
+    """The part of the arguments at a path, which may end in a complex number."""
+    owner = at(arguments, path[:-1])
+    return library.parts(ctx, owner)[path[-1] == "imag"] if is_number(owner) else at(owner, path[-1:])
+
+
+def at(arguments: dict[str, Any], path: Path) -> Any:
     value: Any = arguments
     for key in path:
-        if is_number(value):
-            value = library.parts(ctx, value)[key == "imag"]
-            continue
         indexed = isinstance(value, dict) or isinstance(key, int)
         value = operator.getitem(value, key) if indexed else getattr(value, str(key))
     return value
 
 
-def _operand(ctx: Context, value: Any) -> Value:
+def operand(ctx: Context, value: Any) -> Value:
     """An argument as the scalar or the whole buffer that an IR function takes."""
     if isinstance(value, Number):
         return value.value
@@ -154,37 +155,36 @@ def _operand(ctx: Context, value: Any) -> Value:
 def splice(ctx: Context, body: Region, operands: Sequence[Value]) -> list[Value]:
     """Copy the operations of a function's body to the present place; gives the values of its results."""
     values: dict[Value, Value] = dict(zip(body.arguments, operands))
+    for operation in body.operations:
+        ctx.builder.append(copied(ctx, operation, values))
+    return [values[value] for value in body.results]
+
+
+def copied(ctx: Context, source: Operation, values: dict[Value, Value]) -> Operation:
+    """A copy of an operation with values of its own, which `values` gains."""
 
     def region(source: Region) -> Region:
         arguments = tuple(Value(value.type, value.name) for value in source.arguments)
         values.update(zip(source.arguments, arguments))
-        inside = tuple(operation(inner) for inner in source.operations)
+        inside = tuple(copied(ctx, inner, values) for inner in source.operations)
         return Region(arguments, inside, tuple(values[value] for value in source.results))
 
-    def operation(source: Operation) -> Operation:
-        operands = tuple(values[value] for value in source.operands)
-        regions = tuple(region(inner) for inner in source.regions)
-        made = tuple(Value(value.type, value.name) for value in source.results)
-        values.update(zip(source.results, made))
-        return Operation(source.row, operands, made, source.attributes, regions, source.span or ctx.builder.span)
-
-    for source in body.operations:
-        ctx.builder.append(operation(source))
-    return [values[value] for value in body.results]
+    operands = tuple(values[value] for value in source.operands)
+    regions = tuple(region(inner) for inner in source.regions)
+    made = tuple(Value(value.type, value.name) for value in source.results)
+    values.update(zip(source.results, made))
+    return Operation(source.row, operands, made, source.attributes, regions, source.span or ctx.builder.span)
 
 
-def _tree(ctx: Context, tree: OutputTree, results: Sequence[Value]) -> Any:
+def tree(ctx: Context, shape: OutputTree, results: Sequence[Value]) -> Any:
     """The results as the value that the operator's function gives."""
-    if isinstance(tree, OutputConstant):
-        return tree.value
-    if isinstance(tree, OutputLeaf):
-        value = results[tree.index]
-        return Number(value, tree.weak) if tree.rank is None else arrays.parameter(ctx, value)
-    if tree.kind is ComplexArray:
-        ((_, pairs),) = tree.items
+    if isinstance(shape, OutputConstant):
+        return shape.value
+    if isinstance(shape, OutputLeaf):
+        value = results[shape.index]
+        return Number(value, shape.weak) if shape.rank is None else arrays.parameter(ctx, value)
+    if shape.kind is ComplexArray:
+        ((_, pairs),) = shape.items
         assert isinstance(pairs, OutputLeaf)
         return arrays.parameter(ctx, results[pairs.index], complex_of(pairs.element))
-    if is_complex_kind(tree.kind):
-        real, imag = (_tree(ctx, part, results) for _, part in tree.items)
-        return library.joined(ctx, real, imag, tree.kind is complex)
-    return rebuild(tree.kind, [(key, _tree(ctx, inner, results)) for key, inner in tree.items])
+    return library.rebuilt(ctx, shape.kind, [(key, tree(ctx, inner, results)) for key, inner in shape.items])

@@ -12,6 +12,7 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import arrays, calls, memory, scalars
 from adgen.frontend.arrays.model import Array
+from adgen.frontend.join import entangled
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import (
     Dynamic,
@@ -188,6 +189,12 @@ def own_check(ctx: Context, container: Any) -> None:
             "AD226",
             f"{describe(container)} that was made outside of the function is changed here",
             "make a copy of it inside the function",
+        )
+    if entangled(ctx, container):
+        ctx.fail_dynamic(
+            "AD340",
+            f"{describe(container)} is changed here that may be one of several: which one is decided at run time",
+            "make a copy of it before it is chosen, or change each of them under its own condition",
         )
 
 

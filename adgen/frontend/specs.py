@@ -7,7 +7,7 @@ by an `OutputTree` whose leaves are results of the IR function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,6 +91,33 @@ def complex_spec(kind: type, weak: bool) -> StructSpec:
 Spec = ScalarSpec | ArraySpec | StaticSpec | StructSpec | UnknownSpec
 
 
+def spec_leaves(specs: Mapping[str, Spec]) -> Iterator[tuple[Path, Any]]:
+    """The scalar, array and unknown specs inside specs by parameter, each with its path."""
+
+    def below(path: Path, spec: Spec) -> Iterator[tuple[Path, Any]]:
+        if isinstance(spec, StructSpec):
+            for key, inner in spec.items:
+                yield from below((*path, key), inner)
+        elif not isinstance(spec, StaticSpec):
+            yield path, spec
+
+    for name, spec in specs.items():
+        yield from below((name,), spec)
+
+
+Build = Callable[[type, list[tuple[Any, Any]]], Any]
+
+
+def value_of(values: Mapping[Path, Any], path: Path, spec: Spec, missing: Any = ..., build: Build | None = None) -> Any:
+    """The argument at a path, put together from the values of its leaves; leaves without a value are `missing`."""
+    if isinstance(spec, StaticSpec):
+        return spec.value if missing is ... else missing
+    if isinstance(spec, StructSpec):
+        items = [(key, value_of(values, (*path, key), inner, missing, build)) for key, inner in spec.items]
+        return (build or rebuild)(spec.kind, items)
+    return values[path] if missing is ... else values.get(path, missing)
+
+
 @dataclass(frozen=True)
 class Leaf:
     """One parameter of the IR function; `path` leads to it from the parameter's name."""
@@ -168,6 +195,15 @@ def has_complex_output(tree: OutputTree) -> bool:
         complex_ = tree.kind is ComplexArray or is_complex_kind(tree.kind)
         return complex_ or any(has_complex_output(item) for _, item in tree.items)
     return isinstance(tree, OutputConstant) and np.iscomplexobj(tree.value)
+
+
+def has_complex(spec: Spec) -> bool:
+    """True when some part of an argument is complex."""
+    if isinstance(spec, ArraySpec):
+        return isinstance(spec.element, Complex)
+    if not isinstance(spec, StructSpec):
+        return False
+    return is_complex_kind(spec.kind) or any(has_complex(item) for _, item in spec.items)
 
 
 def is_complex_kind(kind: type) -> bool:

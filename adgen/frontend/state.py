@@ -110,29 +110,31 @@ def _collect(ctx: Context, value: Any, found: dict[int, tuple[Any, dict[Any, Any
             _collect(ctx, item, found)
 
 
+def occurrences(ctx: Context, container: Any, value: Any, seen: set[int] | None = None) -> int:
+    """How often a value is or holds a container; containers in `seen` have been looked at."""
+    seen = set() if seen is None else seen
+    if isinstance(value, Maybe):
+        value = value.value
+    if value is container:
+        return 1
+    if isinstance(value, tuple):
+        return sum(occurrences(ctx, container, item, seen) for item in value)
+    if id(value) in ctx.owned and id(value) not in seen:
+        seen.add(id(value))
+        return sum(occurrences(ctx, container, item, seen) for item in content_of(value).values())
+    return 0
+
+
 def references(ctx: Context, container: Any) -> int:
     """How many names and items hold a container at present."""
     seen: set[int] = set()
-
-    def count(value: Any) -> int:
-        if isinstance(value, Maybe):
-            value = value.value
-        if value is container:
-            return 1
-        if isinstance(value, tuple):
-            return sum(count(item) for item in value)
-        if id(value) in ctx.owned and id(value) not in seen:
-            seen.add(id(value))
-            return sum(count(item) for item in content_of(value).values())
-        return 0
-
     frames, total = list(ctx.frames), 0
     visited: set[int] = set()
     while frames:
         frame = frames.pop()
         if id(frame) not in visited:
             visited.add(id(frame))
-            total += sum(count(value) for value in frame.names.values())
+            total += sum(occurrences(ctx, container, value, seen) for value in frame.names.values())
             frames.extend([frame.parent] if frame.parent is not None else [])
     return total
 

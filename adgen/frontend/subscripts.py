@@ -95,7 +95,11 @@ def dynamic_item(ctx: Context, items: Any, key: Number) -> Any:
         return _chosen(ctx, items, key)
     if all(isinstance(item, tuple | list) and len(item) == len(items[0]) for item in items):
         columns = [dynamic_item(ctx, column, key) for column in zip(*items)]
-        return ctx.own(type(items[0])(columns)) if type(items[0]) in (tuple, list) else tuple(columns)
+        if type(items[0]) is not list:
+            return tuple(columns)
+        chosen = ctx.own(columns)
+        ctx.merged.append((chosen, items))
+        return chosen
     message = "a list of arrays or of unlike items is indexed by a value that is known at run time only"
     ctx.fail_dynamic("AD229", message, "use an array with one more axis, or a loop whose bounds are constants")
 

@@ -127,10 +127,14 @@ class Cell(Template):
 
 @dataclass(eq=False)
 class Struct(Template):
-    """A tuple, list, dict or instance with a template for every item."""
+    """A tuple, list, dict or instance with a template for every item.
+
+    `sources` are containers in the place of which a new one comes that something else goes on holding.
+    """
 
     model: Any
     items: dict[Any, Template]
+    sources: tuple[Any, ...] = ()
 
     def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
         content = items_of(value)
@@ -146,7 +150,10 @@ class Struct(Template):
 
     def rebuild(self, ctx: Context, values: Iterator[Value]) -> Any:
         content = {key: template.rebuild(ctx, values) for key, template in self.items.items()}
-        return ctx.own(make_like(self.model, content))
+        made = ctx.own(make_like(self.model, content))
+        if self.sources and not isinstance(made, tuple):
+            ctx.merged.append((made, self.sources))
+        return made
 
     def cells(self) -> Iterator[Cell]:
         for template in self.items.values():

@@ -10,8 +10,14 @@ from adgen.ir.nodes import Function, Operation, Region, walk
 
 
 def called(function: Function) -> Iterator[str]:
-    """The names that the body of a function calls."""
-    return (operation.attributes["callee"] for operation in walk(function.body) if operation.row is core.CALL)
+    """The names of the callees that the body of a function needs."""
+    for operation in walk(function.body):
+        yield from (operation.attributes[kind] for kind in kinds(operation) if operation.attributes[kind])
+
+
+def kinds(operation: Operation) -> tuple[str, ...]:
+    """The attributes of an operation that name callees."""
+    return {core.CALL: ("callee",), core.CUSTOM: ("vjp", "jvp")}.get(operation.row, ())
 
 
 def reachable(function: Function) -> Function:
@@ -44,10 +50,9 @@ def renamed(region: Region, names: Mapping[str, str]) -> Region:
 
 
 def _renamed(operation: Operation, names: Mapping[str, str]) -> Operation:
-    if operation.row is core.CALL:
-        name = operation.attributes["callee"]
-        changed = {**operation.attributes, "callee": names.get(name, name)}
-        return operation if names.get(name, name) == name else replace(operation, attributes=changed)
+    changed = {kind: names.get(operation.attributes[kind], operation.attributes[kind]) for kind in kinds(operation)}
+    if any(operation.attributes[kind] != name for kind, name in changed.items()):
+        operation = replace(operation, attributes={**operation.attributes, **changed})
     regions = tuple(renamed(region, names) for region in operation.regions)
     same = all(a is b for a, b in zip(regions, operation.regions, strict=True))
     return operation if same else replace(operation, regions=regions)

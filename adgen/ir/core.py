@@ -18,6 +18,7 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `if` | condition | | what the taken region yields |
 | `stack`, `push`, `pop` | | `element` | |
 | `call` | scalars | `callee` (its name), `types` (of the results) | what the callee returns |
+| `custom` | inputs, outputs | `outputs` (how many), `types` (of the results), `vjp`, `jvp` | what the region yields |
 
 `for`: the region takes the index and the carried values and yields the next carried values; with `exit` it first
 yields a `bool`, and the loop ends after an iteration that yields False; `unordered` allows its carried sums to be taken
@@ -26,12 +27,17 @@ carried values and yields a `bool`, region 1 takes them and yields the next.  On
 regions.
 `call`: runs a function of `Function.callees`, which takes and gives scalars alone.  It touches no memory of the
 caller's and gives the same for the same operands, but may raise.
+`custom`: runs its region once; what is special is its derivative.  The region depends on the inputs (scalars and whole
+buffers) alone, fills the outputs (the last operands, buffers) and yields the results.  `vjp` names a callee that takes
+the inputs, the results, the outputs and a cotangent of each floating-point result and output, and gives a cotangent of
+each floating-point input; `jvp` one that takes tangents of the inputs in place of the cotangents and gives tangents of
+the results and outputs.  One of the two may be empty: both are linear, and each is the other's transpose.
 Indices and extents are `i64`; indices are in range and not negative: whoever makes a `load` has made the `check`.
 """
 
 from __future__ import annotations
 
-from adgen.ir.nodes import Attributes, Row
+from adgen.ir.nodes import Attributes, Operation, Row, Value
 from adgen.ir.types import BOOL, I64, Buffer, Scalar, Stack, Type, parse_type
 
 
@@ -154,6 +160,16 @@ def _call(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     return results
 
 
+def _custom(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    count = attributes["outputs"]
+    if not isinstance(count, int) or not all(isinstance(kind, Buffer) for kind in types[len(types) - count :]):
+        raise _fail("the outputs are the last operands, and buffers")
+    rules = attributes["vjp"], attributes["jvp"]
+    if not all(isinstance(name, str) for name in rules) or not any(rules):
+        raise _fail("a rule is the name of a callee, or empty for one of the two")
+    return tuple(parse_type(text) for text in attributes["types"])
+
+
 CONST = Row("const", _const, pure=True)
 TABLE = Row("table", _table, pure=True)
 ALLOC = Row("alloc", _alloc)
@@ -170,5 +186,18 @@ STACK = Row("stack", _new_stack)
 PUSH = Row("push", _push)
 POP = Row("pop", _pop)
 CALL = Row("call", _call)
+CUSTOM = Row("custom", _custom)
 
-CORE_ROWS = (CONST, TABLE, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL)
+CORE_ROWS = (
+    CONST, TABLE, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL, CUSTOM,
+)  # fmt: skip
+
+
+def inputs_of(custom: Operation) -> tuple[Value, ...]:
+    """What a `custom` operation takes."""
+    return custom.operands[: len(custom.operands) - custom.attributes["outputs"]]
+
+
+def outputs_of(custom: Operation) -> tuple[Value, ...]:
+    """The buffers that a `custom` operation fills."""
+    return custom.operands[len(custom.operands) - custom.attributes["outputs"] :]

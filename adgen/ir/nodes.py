@@ -92,7 +92,8 @@ class Function:
     """A function of the IR.
 
     `body.arguments` are the parameters and `body.results` the results, whose names are `result_names`.  `callees` are
-    the functions that it and they call, by name; theirs are empty.  Two functions are equal when they print the same.
+    the functions that it and they call, or that are rules of derivatives, by name; theirs are empty.  Two functions are
+    equal when they print the same.
     """
 
     name: str

@@ -255,6 +255,11 @@ class Translator:
         callee = operation.attributes["callee"]
         self.line(depth, f"{results}{'= ' if results else ''}callee_{callee}({operands})")
 
+    def custom(self, operation: Operation, depth: int) -> None:
+        (region,) = operation.regions
+        self.block(region, depth)
+        self.assign(depth, operation.results, region.results)
+
     def stack(self, operation: Operation, depth: int) -> None:
         self.line(depth, f"{self.name(operation.result)} = []")
 
@@ -323,4 +328,5 @@ RULES: dict[Row, Callable[[Translator, Operation, int], None]] = {
     core.PUSH: Translator.push,
     core.POP: Translator.pop,
     core.CALL: Translator.call,
+    core.CUSTOM: Translator.custom,
 }

@@ -54,6 +54,11 @@ class Stack:
 Type = Scalar | Buffer | Stack
 
 
+def is_float(kind: Type) -> bool:
+    """True for scalars, buffers and stacks of floating-point numbers."""
+    return kind.is_float if isinstance(kind, Scalar) else kind.element.is_float
+
+
 def parse_type(text: str) -> Type:
     """The type that `str` of a type printed.
 

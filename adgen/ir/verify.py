@@ -4,13 +4,13 @@ Comes in: a function.  Goes out: the same, or `VerifyError` naming the first ope
 every value is defined once and before it is used, in a region that is open; result types are what the row infers;
 attributes hold what `core` documents; regions have the arguments and results that `core` documents; only scalars are
 carried; tables are never written; pure operations own no regions; parameters and results are scalars and buffers, and
-a buffer result is an `alloc` of the top-level region, given once; a call agrees with a callee, whose parameters and
-results are scalars.
+a buffer result is an `alloc` of the top-level region, given once; a call agrees with its callee, and a `custom`
+operation with its rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,9 @@ from adgen.ir import core
 from adgen.ir.builder import INT64_RANGE
 from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.translate import DTYPES
-from adgen.ir.types import BOOL, I64, Buffer, Scalar, Type
+from adgen.ir.types import BOOL, I64, Buffer, Scalar, Type, is_float
+
+Use = tuple[Sequence[Value], Sequence[Value]]  # what is given and what comes back
 
 
 class VerifyError(Exception):
@@ -83,7 +85,11 @@ class _Verifier:
             raise self.fail(place, reason)
         self.shape(operation, place)
         if operation.row is core.CALL:
-            self.call(operation, place)
+            self.call(operation, operation.attributes["callee"], (operation.operands, operation.results), place)
+        if operation.row is core.CUSTOM:
+            for kind in ("vjp", "jvp"):
+                if operation.attributes[kind]:
+                    self.call(operation, operation.attributes[kind], rule_types(operation, kind), place)
         if operation.row in (core.STORE, core.ACCUMULATE) and operation.operands[0] in self.tables:
             raise self.fail(place, "a table is never written")
         if operation.row is core.ACCUMULATE and operation.operands[1].type == BOOL:
@@ -108,13 +114,19 @@ class _Verifier:
         """The regions of an operation have the arguments and results that its row documents."""
         row = operation.row
         carried = tuple(value.type for value in operation.results)
-        if any(not isinstance(kind, Scalar) for kind in carried) and row in (core.FOR, core.WHILE, core.IF):
+        if any(not isinstance(kind, Scalar) for kind in carried) and row in (
+            core.FOR,
+            core.WHILE,
+            core.IF,
+            core.CUSTOM,
+        ):
             raise self.fail(place, "only scalars are carried and yielded by regions")
         go: tuple[Type, ...] = (BOOL,) if row is core.FOR and operation.attributes.get("exit") else ()
         expected: dict[object, list[tuple[tuple[Type, ...], tuple[Type, ...]]]] = {
             core.FOR: [((I64, *carried), (*go, *carried))],
             core.WHILE: [(carried, (BOOL,)), (carried, carried)],
             core.IF: [((), carried), ((), carried)],
+            core.CUSTOM: [((), carried)],
         }
         found = [
             (tuple(v.type for v in region.arguments), tuple(v.type for v in region.results))
@@ -123,22 +135,20 @@ class _Verifier:
         if found != expected.get(row, []):
             raise self.fail(place, f"regions take and yield {found}, not {expected.get(row, [])}")
 
-    def call(self, operation: Operation, place: str) -> None:
-        """A call names a callee and agrees with it."""
-        callee = self.callees.get(operation.attributes["callee"])
+    def call(self, operation: Operation, name: str, use: Use, place: str) -> None:
+        """A callee is there and takes and gives what it is used with."""
+        callee = self.callees.get(name)
         if callee is None:
-            raise self.fail(place, f"there is no callee {operation.attributes['callee']}")
-        for given, wanted in ((operation.operands, callee.parameters), (operation.results, callee.results)):
+            raise self.fail(place, f"there is no callee {name}")
+        for given, wanted in zip(use, (callee.parameters, callee.results)):
             if [value.type for value in given] != [value.type for value in wanted]:
                 raise self.fail(place, f"{callee.name} does not take or give {', '.join(map(repr, given))}")
 
     def callee(self) -> None:
-        """A callee takes and gives scalars, and its own callees are those of the whole."""
+        """A callee has the name that it goes by, and its own callees are those of the whole."""
         function = self.function
         if self.callees.get(function.name) is not function or function.callees:
             raise self.fail("callee", "it goes by another name, or has callees of its own")
-        if not all(isinstance(value.type, Scalar) for value in (*function.parameters, *function.results)):
-            raise self.fail("callee", "only scalars are passed to callees and returned by them")
 
     def parameters(self) -> None:
         if not all(isinstance(value.type, Scalar | Buffer) for value in self.function.parameters):
@@ -152,6 +162,15 @@ class _Verifier:
         buffers = [value for value in function.results if not isinstance(value.type, Scalar)]
         if any(value not in made for value in buffers) or len(set(buffers)) != len(buffers):
             raise self.fail("results", "a buffer result is a top-level alloc, given once")
+
+
+def rule_types(custom: Operation, kind: str) -> Use:
+    """Values of the types that a rule of a `custom` operation takes and gives."""
+    outputs = (*custom.results, *core.outputs_of(custom))
+    moved = tuple(value for value in outputs if is_float(value.type))
+    moving = tuple(value for value in core.inputs_of(custom) if is_float(value.type))
+    known = (*core.inputs_of(custom), *outputs)
+    return ((*known, *moved), moving) if kind == "vjp" else ((*known, *moving), moved)
 
 
 def describe(operation: Operation) -> str:

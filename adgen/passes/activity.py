@@ -11,12 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
-from adgen.ir.types import Buffer, Scalar, Stack, Type
-
-
-def is_float(kind: Type) -> bool:
-    """True for scalars, buffers and stacks of floating-point numbers."""
-    return kind.is_float if isinstance(kind, Scalar) else kind.element.is_float
+from adgen.ir.types import Buffer, Stack, is_float
 
 
 def roots(function: Function) -> dict[Value, Value]:
@@ -85,6 +80,9 @@ def _flow(operation: Operation, mark: Mark) -> None:
         pairs = _carried(operation.regions[1], operands, results, 0, False)
     elif row is core.IF:
         pairs = [((r,), (y,)) for region in operation.regions for r, y in zip(results, region.results, strict=True)]
+    elif row is core.CUSTOM:
+        filled = (*results, *core.outputs_of(operation))
+        pairs = [(filled, core.inputs_of(operation)), (results, operation.regions[0].results)]
     elif getattr(row, "piecewise_constant", False) or row in (core.ALLOC, core.CHECK, core.DIM):
         pairs = []
     else:

@@ -20,14 +20,17 @@ from dataclasses import replace
 from typing import Literal
 
 from adgen import ops
+from adgen.diagnostics import AdgenError
 from adgen.ir import core
 from adgen.ir.builder import Builder, sharing_key
 from adgen.ir.nodes import Function, Operation, Value, walk
-from adgen.ir.types import F32, Buffer, Scalar
-from adgen.passes.activity import active, is_float
+from adgen.ir.types import F32, Buffer, Scalar, is_float
+from adgen.passes.activity import active
 from adgen.passes.callees import Callees, floats, types_of
+from adgen.passes.custom import inlined, moved, moving, zeros_like
 from adgen.passes.dead_code import dead_code
-from adgen.passes.localise import copy_into
+from adgen.passes.exporters import Side
+from adgen.passes.localise import copy_into, copy_of
 from adgen.passes.overwrites import Overwrites
 from adgen.passes.reverse_control import reverse_branch, reverse_for, reverse_while
 
@@ -39,17 +42,25 @@ def adjoint(function: Function, wrt: Sequence[int], seeds: Literal["parameters",
     result.  With `seeds="one"` the first result, a scalar, has the cotangent 1 and the others 0.
     Results: those of the function, then the gradient `x_bar` of every parameter of `wrt`.
     """
-    callees = Callees(function.callees, {"grad": _gradient_of, "vjp": _cotangents_of})
+    callees = Callees(function.callees, {"grad": _gradient_of, "vjp": _cotangents_of, "transpose": transpose})
     made = Reverse(function, [function.parameters[k] for k in wrt], callees).build(seeds)
     return replace(made, callees=callees.finished()) if function.callees else made
 
 
-def _gradient_of(function: Function, callees: Callees) -> Function:
+def _gradient_of(function: Function, callees: Callees, _: int) -> Function:
     return Reverse(function, [function.parameters[k] for k in floats(function.parameters)], callees).build("one")
 
 
-def _cotangents_of(function: Function, callees: Callees) -> Function:
-    wrt = [function.parameters[k] for k in floats(function.parameters)]
+def _cotangents_of(function: Function, callees: Callees, _: int) -> Function:
+    return _pullback(function, [function.parameters[k] for k in floats(function.parameters)], callees)
+
+
+def transpose(function: Function, callees: Callees, last: int) -> Function:
+    """The transpose of a function that is linear in its last parameters: from cotangents of the results to theirs."""
+    return _pullback(function, function.parameters[len(function.parameters) - last :], callees)
+
+
+def _pullback(function: Function, wrt: Sequence[Value], callees: Callees) -> Function:
     made = Reverse(function, wrt, callees).build("parameters")
     first = len(function.results)
     body = replace(made.body, results=made.results[first:])
@@ -256,6 +267,73 @@ def _call(reverse: Reverse, operation: Operation) -> list[Operation] | None:
     return [replace(operation, results=(*results, *partials), attributes=attributes)]
 
 
+def _custom(reverse: Reverse, operation: Operation) -> list[Operation] | None:
+    """The rule, in the reverse sweep.  Of memory that it reads and later code overwrites it reads copies."""
+    inputs, outputs = moving(operation), moved(operation)
+    if not any(value in reverse.active for value in inputs) or not any(value in reverse.active for value in outputs):
+        return None
+    builder, definitions = reverse.builder, reverse.builder.definitions
+    sides = Side(definitions), Side(definitions)
+    kept: dict[Value, Value] = {}
+    for side, values in zip(sides, (core.inputs_of(operation), core.outputs_of(operation))):
+        for value in dict.fromkeys(values):
+            if isinstance(value.type, Buffer) and not reverse.memory.stays(operation, value):
+                kept[value] = _saved(side, value)
+    cotangents = [_cotangent_of(reverse, value) for value in outputs]
+    known = [
+        kept.get(value, value)
+        for value in (*core.inputs_of(operation), *operation.results, *core.outputs_of(operation))
+    ]
+    rule = reverse.callees.table.get(operation.attributes["vjp"])
+    if rule is None:
+        rule = reverse.callees.transpose(operation.attributes["jvp"], len(inputs))
+        known += [kept.get(value, value) for value in inputs]  # in place of tangents: it is linear in them
+    if rule is None:
+        raise AdgenError(
+            "AD146",
+            "the jvp rule of this function calls the function itself, so it has no vjp",
+            operation.span,
+            "give it a vjp rule too",
+        )
+    parts = inlined(builder, rule, (*known, *cotangents))
+    builder.span = operation.span
+    for value, part in zip(inputs, parts, strict=True):
+        if isinstance(value.type, Buffer):
+            _add_all(reverse, value, part)
+        else:
+            reverse.add(value, part)
+    for value in core.outputs_of(operation):
+        if value in reverse.active and reverse.memory.root[value] not in reverse.memory.written_once:
+            _zero_all(reverse, value)
+    return [*sides[0].operations, operation, *sides[1].operations]
+
+
+def _saved(side: Side, value: Value) -> Value:
+    return side.emit(lambda builder: copy_of(builder, value, f"{value.name}_saved"))
+
+
+def _cotangent_of(reverse: Reverse, value: Value) -> Value:
+    """The cotangent of a result or output, made explicit."""
+    if isinstance(value.type, Buffer):
+        if value in reverse.active:
+            return reverse.shadow[value]
+        return zeros_like(reverse.builder, value, f"{value.name}_bar")
+    return reverse.or_zero(reverse.take(value), value)
+
+
+def _add_all(reverse: Reverse, value: Value, part: Value) -> None:
+    if value in reverse.active:
+        builder, shadow = reverse.builder, reverse.shadow[value]
+        builder.nest(builder.dims(value), lambda *index: builder.accumulate(shadow, builder.load(part, index), index))
+
+
+def _zero_all(reverse: Reverse, value: Value) -> None:
+    builder, shadow = reverse.builder, reverse.shadow[value]
+    assert isinstance(value.type, Buffer)
+    zero = builder.const(0.0, value.type.element)
+    builder.nest(builder.dims(value), lambda *index: builder.store(shadow, zero, index))
+
+
 Rule = Callable[[Reverse, Operation], "list[Operation] | None"]
 _RULES: dict[object, Rule] = {
     core.CONST: _nothing,
@@ -274,6 +352,7 @@ _RULES: dict[object, Rule] = {
     core.WHILE: reverse_while,
     core.IF: reverse_branch,
     core.CALL: _call,
+    core.CUSTOM: _custom,
 }
 
 __all__ = ["Reverse", "Scalar", "adjoint"]

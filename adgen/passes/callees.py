@@ -22,9 +22,10 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from adgen.ir.nodes import Function, Value
-from adgen.passes.activity import is_float
+from adgen.ir.types import is_float
 
-Derive = Callable[[Function, "Callees"], Function]
+Derive = Callable[[Function, "Callees", int], Function]
+Key = tuple[str, str, int]
 
 
 class Callees:
@@ -33,30 +34,49 @@ class Callees:
     def __init__(self, known: Mapping[str, Function], derive: Mapping[str, Derive]) -> None:
         self.derive = derive
         self.table = dict(known)
-        self.pending: list[tuple[str, str, str]] = []
+        self.pending: list[tuple[Key, str]] = []
+        self.open: set[str] = set()
         self.names: dict[object, str] = {
             callee.notes["derived"]: name for name, callee in known.items() if "derived" in callee.notes
         }
 
-    def derivative(self, name: str, product: str) -> str:
-        """The name of the derivative of a callee; it is made by `finished`."""
-        key = (name, product)
+    def derivative(self, name: str, product: str, last: int = 0) -> str:
+        """The name of the derivative of a callee; it is made by `finished`.
+
+        `last` is how many of its last parameters the derivative is for, where that is not said by the product.
+        """
+        key = (name, product, last)
         if key not in self.names:
             made, number = f"{name}_{product}", 2
             while made in self.table or made in self.names.values():
                 made, number = f"{name}_{product}_{number}", number + 1
             self.names[key] = made
-            self.pending.append((name, product, made))
+            self.pending.append((key, made))
         return self.names[key]
 
     def finished(self) -> Mapping[str, Function]:
         """All callees, once every derivative that they need is made."""
         while self.pending:
-            name, product, made = self.pending.pop()
-            function = self.derive[product](self.table[name], self)
-            notes = MappingProxyType({**function.notes, "derived": (name, product)})
-            self.table[made] = replace(function, name=made, notes=notes, callees={})
+            self._make(*self.pending.pop())
         return self.table
+
+    def transpose(self, name: str, last: int) -> Function | None:
+        """The transpose of a callee that is linear in its last parameters; None while that is being made."""
+        made = self.derivative(name, "transpose", last)
+        if made in self.open:
+            return None
+        if made not in self.table:
+            self.open.add(made)
+            self.pending.remove(((name, "transpose", last), made))
+            self._make((name, "transpose", last), made)
+            self.open.remove(made)
+        return self.table[made]
+
+    def _make(self, key: Key, made: str) -> None:
+        name, product, last = key
+        function = self.derive[product](self.table[name], self, last)
+        notes = MappingProxyType({**function.notes, "derived": key})
+        self.table[made] = replace(function, name=made, notes=notes, callees={})
 
 
 def floats(values: Sequence[Value]) -> list[int]:

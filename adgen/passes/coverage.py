@@ -18,6 +18,7 @@ from math import prod
 
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Value
+from adgen.ir.types import Buffer
 from adgen.passes.indices import Definitions, Indices
 
 
@@ -70,6 +71,8 @@ class Coverage:
                 if rest is not None:
                     written.add(rest)
                     full = full or self._all(written, len(axes))
+            elif operation.row is core.CUSTOM and not full and self._taken(operation):
+                return Cover.READS
             elif operation.regions:
                 cover = self._owner(operation, axes, frozenset(written), full)
                 if cover is Cover.READS:
@@ -77,7 +80,9 @@ class Coverage:
                 full = full or cover is Cover.FULL
         return Cover.FULL if full else Cover.PARTIAL
 
-    def _owner(self, operation: Operation, axes: tuple[Axis, ...], done: frozenset[tuple[int, ...]], full: bool) -> Cover:
+    def _owner(
+        self, operation: Operation, axes: tuple[Axis, ...], done: frozenset[tuple[int, ...]], full: bool
+    ) -> Cover:
         if not full and operation.row is core.FOR and self._runs_over(operation, axes, done):
             axis = Axis(operation.regions[0].arguments[0], operation.attributes["step"])
             if self._scan(operation.regions[0], (*axes, axis), frozenset(), False) is Cover.FULL:
@@ -85,8 +90,14 @@ class Coverage:
         covers = {self._scan(region, axes, done, full) for region in operation.regions}
         if Cover.READS in covers:
             return Cover.READS
-        surely = operation.row is core.IF or self._runs(operation)
+        surely = operation.row in (core.IF, core.CUSTOM) or self._runs(operation)
         return Cover.FULL if surely and covers == {Cover.FULL} else Cover.PARTIAL
+
+    def _taken(self, custom: Operation) -> bool:
+        """True when the rules of a `custom` operation may read the buffer, under any handle."""
+        made = self.definitions.definitions
+        handles = [value for value in core.inputs_of(custom) if isinstance(value.type, Buffer)]
+        return any(value is self.handle or (value in made and made[value].row is core.RESHAPE) for value in handles)
 
     def _runs(self, loop: Operation) -> bool:
         """True when a loop surely has an iteration."""

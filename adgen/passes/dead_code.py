@@ -19,7 +19,7 @@ from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.types import Buffer, Stack
 
 WRITES = (core.STORE, core.ACCUMULATE)
-OWNERS = (core.FOR, core.WHILE, core.IF)
+OWNERS = (core.FOR, core.WHILE, core.IF, core.CUSTOM)
 
 
 def dead_code(function: Function) -> Function:
@@ -107,6 +107,9 @@ class _Liveness:
                 checks.append(operation)
             elif row in WRITES or row in (core.PUSH, core.POP):
                 self.touching.setdefault(self.root[operation.operands[0]], []).append(operation)
+            elif row is core.CUSTOM:
+                for value in core.outputs_of(operation):
+                    self.touching.setdefault(self.root[value], []).append(operation)
             elif row in (core.FOR, core.WHILE):
                 for inner in operation.regions:
                     for position, value in enumerate(inner.arguments[row is core.FOR :]):
@@ -135,6 +138,11 @@ class _Liveness:
                 self._need(value)
             if current.row in (core.LOAD, core.POP):
                 self._read(self.root[current.operands[0]])
+            elif current.row is core.CUSTOM:  # its rules may look at all of it
+                for value in (*current.operands, *current.results):
+                    self._need(value)
+                    if value in self.root:
+                        self._read(self.root[value])
             current = self.owner[id(current)]
 
     def _visit(self, value: Value) -> None:
@@ -144,7 +152,7 @@ class _Liveness:
             self._use(operation)
             if operation.row in (core.FOR, core.WHILE):
                 self._carry(operation, position)
-            elif operation.row is core.IF:
+            elif operation.row in (core.IF, core.CUSTOM):
                 for region in operation.regions:
                     self._need(region.results[position])
         elif value in self.argument_of:

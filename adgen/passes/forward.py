@@ -13,17 +13,20 @@ from dataclasses import replace
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value
-from adgen.ir.types import Buffer, Scalar, Stack
-from adgen.passes.activity import is_float, roots, varied
+from adgen.ir.types import Buffer, Scalar, Stack, is_float
+from adgen.passes.activity import roots, varied
+from adgen.passes.adjoint import transpose
 from adgen.passes.callees import Callees, floats, types_of
+from adgen.passes.custom import inlined, moved, moving, zeros_like
 from adgen.passes.localise import copy_into
+from adgen.passes.rebuild import clone_operation
 
 Mapping = dict[Value, Value]
 
 
 def forward(function: Function, wrt: Sequence[int]) -> Function:
     """The JVP of a pure function for the parameters at positions `wrt`."""
-    callees = Callees(function.callees, {"jvp": _callee})
+    callees = Callees(function.callees, {"jvp": _callee, "transpose": transpose})
     made = _forward(function, wrt, callees)
     return replace(made, callees=callees.finished()) if function.callees else made
 
@@ -33,7 +36,7 @@ def _forward(function: Function, wrt: Sequence[int], callees: Callees) -> Functi
     return _Forward(function, pushed, callees).build(pushed)
 
 
-def _callee(function: Function, callees: Callees) -> Function:
+def _callee(function: Function, callees: Callees, _: int) -> Function:
     return _forward(function, floats(function.parameters), callees)
 
 
@@ -165,6 +168,29 @@ class _Forward:
         self.primal.update(zip(results, made, strict=False))
         self.tangent.update(zip(moved, made[len(results) :], strict=True))
 
+    def custom(self, operation: Operation) -> None:
+        """The rule, after the operation itself."""
+        clone_operation(self.builder, operation, self.primal)
+        inputs, outputs = moving(operation), moved(operation)
+        if not any(value in self.tangent for value in inputs):
+            return
+        builder = self.builder
+        tangents = [
+            self.tangent.get(value) or zeros_like(builder, self.primal[value], f"{value.name}_dot") for value in inputs
+        ]
+        known = (*core.inputs_of(operation), *operation.results, *core.outputs_of(operation))
+        given = [self.primal[value] for value in known]
+        rule = self.callees.table.get(operation.attributes["jvp"])
+        if rule is None:
+            rule = self.callees.transpose(operation.attributes["vjp"], len(outputs))
+            given += [self.primal[value] for value in outputs]  # in place of cotangents: it is linear in them
+        assert rule is not None  # nothing but a jvp rule needs the transpose of a jvp rule
+        for value, part in zip(outputs, inlined(builder, rule, (*given, *tangents)), strict=True):
+            if isinstance(value.type, Scalar):
+                self.set(value, part)
+            elif value in self.tangent:
+                copy_into(builder, part, self.tangent[value])
+
     # -- control -------------------------------------------------------------------------------------------------
 
     def body(self, region: Region, arguments: Sequence[Value], yielded: Sequence[Value], extra: int) -> Region:
@@ -233,6 +259,7 @@ _RULES: dict[object, Callable[[_Forward, Operation], None]] = {
     core.WHILE: _Forward.loop,
     core.IF: _Forward.branch,
     core.CALL: _Forward.call,
+    core.CUSTOM: _Forward.custom,
 }
 
 __all__ = ["Stack", "copy_into", "forward"]

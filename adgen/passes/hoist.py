@@ -96,7 +96,7 @@ class _Hoister:
 
     def _enter(self, builder: ScopedBuilder, operation: Operation, mapping: Mapping) -> None:
         depth = len(builder.blocks) + 1
-        loop = operation.row is not core.IF
+        loop = operation.row in (core.FOR, core.WHILE)
         floor = self.frames[-1].floor if loop else depth
         self.frames.append(_Frame(operation, floor, _surely_runs(builder, operation, mapping)))
         clone_operation(builder, operation, mapping, self)

@@ -15,7 +15,8 @@ from dataclasses import replace
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, Value
-from adgen.passes.activity import is_float, roots
+from adgen.ir.types import is_float
+from adgen.passes.activity import roots
 
 ACCESSES = {core.LOAD: 1, core.STORE: 2, core.ACCUMULATE: 2}  # where the indices start
 

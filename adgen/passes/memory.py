@@ -12,7 +12,7 @@ NOTHING: frozenset[Value] = frozenset()
 class Memory:
     """`root[handle]` is the handle that the memory was made or passed in with.
 
-    `written(owner)` and `read(owner)` are the roots that the regions of a `for`, `while` or `if` touch.  Different
+    `written(owner)` and `read(owner)` are the roots that an operation with regions touches.  Different
     roots never overlap: callers may not pass overlapping arrays that a function writes.
     """
 
@@ -50,10 +50,13 @@ class Memory:
                 if row is not core.LOAD:
                     writes.add(root)
             elif operation.regions:
-                self.has_loops |= row is not core.IF
+                self.has_loops |= row in (core.FOR, core.WHILE)
                 inner = [self._scan(part) for part in operation.regions]
                 touched = frozenset().union(*(part[0] for part in inner)), frozenset().union(*(p[1] for p in inner))
                 self._read[id(operation)], self._written[id(operation)] = touched
-                reads |= touched[0]
+                if row is core.CUSTOM:  # its rules read memory too
+                    handles = {self.root[value] for value in operation.operands if value in self.root}
+                    self._read[id(operation)] = touched[0] | handles
+                reads |= self._read[id(operation)]
                 writes |= touched[1]
         return reads, writes

@@ -26,6 +26,7 @@ class Overwrites:
         self._stores: dict[Value, list[tuple[Operation, tuple[Operation, ...]]]] = {}
         self._region: dict[Value, int] = {}  # where a value is made
         self._store_region: dict[int, int] = {}  # where a store is
+        self._custom: dict[int, tuple[int, tuple[Operation, ...]]] = {}
         self._number = 0
         self._scan(function.body, ())
         self.written_once = {root for root, stores in self._stores.items() if self._is_written_once(root, stores)}
@@ -55,6 +56,8 @@ class Overwrites:
             inner = (*loops, operation) if operation.row in (core.FOR, core.WHILE) else loops
             for nested in operation.regions:
                 self._scan(nested, inner)
+            if operation.row is core.CUSTOM:  # its outputs count from after it
+                self._custom[id(operation)] = (self._number, loops)
 
     def _is_written_once(self, root: Value, stores: list[tuple[Operation, tuple[Operation, ...]]]) -> bool:
         """True when no element of the buffer is stored twice: one store, at the very indices of the loops around it."""
@@ -72,10 +75,14 @@ class Overwrites:
 
         A store in a loop around the load comes again, unless the memory is made anew in every iteration.
         """
-        if load.result not in self.place:
-            return False
-        number, loops = self.place[load.result]
-        root = self.root[load.operands[0]]
+        return load.result in self.place and self._same(load.operands[0], *self.place[load.result])
+
+    def stays(self, custom: Operation, buffer: Value) -> bool:
+        """True when nothing can overwrite an input or output of a `custom` operation until the end of the sweep."""
+        return id(custom) in self._custom and self._same(buffer, *self._custom[id(custom)])
+
+    def _same(self, buffer: Value, number: int, loops: tuple[Operation, ...]) -> bool:
+        root = self.root[buffer]
         if self.last_store.get(root, 0) > number:
             return False
         own = {id(loop) for loop in self.home.get(root, ())}

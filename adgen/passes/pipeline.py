@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function
 from adgen.passes.copies import copies
+from adgen.passes.custom import inline_custom
 from adgen.passes.dead_code import dead_code, keep_results
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
@@ -59,7 +60,7 @@ def simplify(function: Function) -> Function:
 
 def optimise(function: Function) -> Function:
     """Any function made ready for emission."""
-    return apply(function, EMITTED)
+    return apply(inline_custom(function), EMITTED)
 
 
 def apply(function: Function, passes: Sequence[Pass]) -> Function:

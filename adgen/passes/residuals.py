@@ -19,7 +19,7 @@ from typing import Protocol
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Operation, Region, Value
+from adgen.ir.nodes import Operation, Region, Value, walk
 from adgen.ir.types import Buffer, Scalar, Stack
 from adgen.passes.overwrites import Overwrites
 from adgen.passes.surgery import free_values, rewrite
@@ -87,6 +87,7 @@ class Resolver:
         self.recorded: set[Value] = set()
         self.kept_buffers: set[Value] = set()
         self.expansions: dict[Value, Expansion] = {}
+        self.whole: set[Value] = set()  # buffers that `custom` operations take
 
     def resolve(self, reverse: Sequence[Operation], results: Sequence[Value]) -> tuple[list[Operation], list[Value]]:
         """The reverse operations and results without direct reads of the forward region.
@@ -99,6 +100,12 @@ class Resolver:
         extents = [value for buffer in buffers for value in self._extents(buffer)]
         scalars = [value for value in needed if isinstance(value.type, Scalar)]
         self.recorded = self._cut([*scalars, *extents])
+        self.whole = {
+            self._origin(value)
+            for operation in walk(Region((), (*self.forward, *reverse), ()))
+            if operation.row is core.CUSTOM
+            for value in operation.operands
+        }
         with self.builder.block() as prefix:
             for value in needed:
                 self._supply(value)
@@ -257,8 +264,42 @@ class Resolver:
         expansion = self.exporter.expand(allocation)
         if expansion is None:
             return self._spill(allocation)
+        if allocation.result in self.whole:
+            return self._kept(allocation, expansion)
         self.expansions[allocation.result] = expansion
         return allocation.result
+
+    def _kept(self, allocation: Operation, expansion: Expansion) -> Value:
+        """Copy the final contents of a buffer into the expansion, and back: its handle itself is used as a whole."""
+        buffer, flat = allocation.result, self._has_reshape(allocation.result)
+        assert isinstance(buffer.type, Buffer)
+
+        def place(builder: Builder, leading: Sequence[Value], index: Sequence[Value]) -> tuple[Value, ...]:
+            if not flat:
+                return (*leading, *index)
+            total = builder.index(0)
+            for item, extent in zip(index, extents if builder is self.builder else allocation.operands):
+                total = builder.op(ops.ADD, builder.op(ops.MUL, total, extent), item)
+            return (*leading, total)
+
+        def save(builder: Builder) -> None:
+            def element(*index: Value) -> None:
+                value = builder.load(buffer, index)
+                builder.store(expansion.handle, value, place(builder, expansion.forward, index))
+
+            builder.nest(allocation.operands, element)
+
+        self.exporter.append(save)
+        builder = self.builder
+        extents = [self.mapping.get(value, value) for value in allocation.operands]
+        copy = builder.alloc(buffer.type.element, extents, buffer.name, zero=False)
+
+        def element(*index: Value) -> None:
+            value = builder.load(expansion.handle, place(builder, expansion.reverse, index))
+            builder.store(copy, value, index)
+
+        builder.nest(extents, element)
+        return copy
 
     def _spill(self, allocation: Operation) -> Value:
         """Push the final contents of a buffer at the end of the forward region; pop them into a fresh one."""

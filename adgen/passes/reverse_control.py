@@ -106,6 +106,12 @@ def _may_run_again(reverse: Reverse, loop: Operation) -> bool:
             if not reverse.memory.unchanged(operation):
                 return False
             loaded.add(root[operation.operands[0]])
+        elif operation.row is core.CUSTOM:
+            given = {value for value in core.inputs_of(operation) if root.get(value, value) not in own}
+            buffers = [value for value in given if isinstance(value.type, Buffer)]
+            if not all(reverse.memory.stays(operation, value) for value in buffers):
+                return False
+            loaded.update(root[value] for value in buffers)
     return not (stored & loaded)
 
 

@@ -13,7 +13,7 @@ from adgen.ir import core
 from adgen.ir.builder import Block, Builder
 from adgen.ir.nodes import Operation, Value
 
-OWNERS = (core.FOR, core.WHILE, core.IF)
+OWNERS = (core.FOR, core.WHILE, core.IF, core.CUSTOM)
 
 
 class ScopedBuilder(Builder):

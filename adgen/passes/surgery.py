@@ -124,13 +124,18 @@ def _prune(operations: Sequence[Operation], live: set[Value], made: Mapping[Valu
             continue
         if row in (core.STORE, core.ACCUMULATE):
             needed = made.get(operation.operands[0]) in live or operation.operands[0] not in made
+        elif row is core.CUSTOM:
+            filled = core.outputs_of(operation)
+            needed = any(value in live for value in operation.results)
+            needed |= any(made.get(value) in live or value not in made for value in filled)
         elif row in EFFECTS:
             needed = True
         else:
             needed = any(value in live for value in operation.results)
         if needed:
-            live.update(operation.operands)
-            live.update(made[value] for value in operation.operands if value in made)
+            used = free_values([operation])
+            live.update(used)
+            live.update(made[value] for value in used if value in made)
             kept.append(operation)
     return kept[::-1]
 

@@ -57,7 +57,7 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
     """
     function = simplify(primal.function)
     if product == "value":
-        return _renamed(replace(primal, function=function), "")
+        return _renamed(replace(primal, function=function), "_value")
     pure = purified(replace(primal, function=function))
     if product == "pure":
         return _renamed(_trimmed(pure), "_pure")

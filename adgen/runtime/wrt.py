@@ -15,8 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend.complexes.types import Complex
-from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StructSpec, is_complex_kind
+from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StructSpec, has_complex
 
 Packing = Literal["bare", "tuple", "named"]
 
@@ -100,15 +99,6 @@ def has_floats(spec: Spec) -> bool:
     if isinstance(spec, ScalarSpec | ArraySpec):
         return spec.element.is_float
     return isinstance(spec, StructSpec) and any(has_floats(item) for _, item in spec.items)
-
-
-def has_complex(spec: Spec) -> bool:
-    """True when some part of an argument is complex."""
-    if isinstance(spec, ArraySpec):
-        return isinstance(spec.element, Complex)
-    if not isinstance(spec, StructSpec):
-        return False
-    return is_complex_kind(spec.kind) or any(has_complex(item) for _, item in spec.items)
 
 
 def _check_real(name: str, spec: Spec) -> None:

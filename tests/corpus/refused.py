@@ -396,7 +396,7 @@ def list_with_two_names_replaced(x=0.5):
     b = a
     if x > 0.0:
         a = [2.0, x]
-    a[0] = 5.0  # AD340 two names
+    a[0] = 5.0  # AD340 one of several
     return b[0]
 
 
@@ -408,7 +408,7 @@ def new_list_with_two_names(x=0.5):
     else:
         a = [2.0 * x]
         b = a
-    a[0] = 5.0  # AD340 two names
+    a[0] = 5.0  # AD340 one of several
     return b[0]
 
 
@@ -438,3 +438,44 @@ def helper_returns_sometimes(x=0.5):
             return v
 
     return g(x) + 1.0  # AD320 return
+
+
+def chosen_list_written(x=0.5):
+    a = [0.0]
+    b = [0.0]
+    r = a if x > 1.0 else b
+    r[0] = x  # AD340 one of several
+    return a[0] + 10.0 * b[0]
+
+
+def chosen_list_written_through_its_other_name(x=0.5):
+    a = [x]
+    b = [2.0 * x]
+    r = a if x > 1.0 else b
+    a[0] = 5.0  # AD340 one of several
+    return r[0]
+
+
+def row_at_a_run_time_index_written(x=0.5, n=2):
+    out = [[0.0, 0.0], [0.0, 0.0]]
+    for i in range(n):
+        out[i][0] = x  # AD340 one of several
+    return out
+
+
+def row_of_an_argument_written(m=[[1.0, 2.0], [3.0, 4.0]], n=2):
+    for i in range(n):
+        m[i][0] = 0.0  # AD340 one of several
+    return m[0][0]
+
+
+def list_of_the_iteration_before_written(x=0.5, n=3):
+    a = [x]
+    b = [2.0 * x]
+    r = b
+    total = 0.0
+    for i in range(n):
+        a[0] = total + i  # AD340 one of several
+        total += r[0]
+        r = a if total < 1.0 else b
+    return total

@@ -421,3 +421,45 @@ def list_made_in_branches(x=0.5):
         v = [1.0, x]
     v[0] *= 3.0
     return v[0] * v[1]
+
+
+def row_of_a_list_chosen_by_a_loop(x=0.5):
+    out = [[0.0, 0.0], [0.0, 0.0]]
+    for i in range(2):
+        out[i][0] = x * (i + 1)
+        row = out[i]
+        row[1] = row[0] * x
+    return out
+
+
+def chosen_list_is_read(x=0.5):
+    a = [x, 1.0]
+    b = [2.0 * x, 3.0]
+    r = a if x > 1.0 else b
+    return r[0] * r[1] + a[0]
+
+
+def chosen_list_is_written_when_nothing_else_holds_it(x=0.5):
+    if x > 1.0:
+        r = [x, 1.0]
+    else:
+        r = [2.0 * x, 3.0]
+    r[0] = r[0] * r[1]
+    return r[0] + r[1]
+
+
+def first_of_two_lists_written_before_the_choice(x=0.5):
+    a = [x, 1.0]
+    b = [2.0 * x, 3.0]
+    a[0] = 7.0 * x
+    r = a if x > 1.0 else b
+    return r[0] + a[0]
+
+
+def list_read_at_a_run_time_index_and_written(x=0.5, n=3):
+    rows = [[x, 1.0], [2.0 * x, 3.0], [0.5, x * x]]
+    total = 0.0
+    for i in range(n):
+        total += rows[i][0] * rows[i][1]
+    rows[0][1] = total
+    return rows

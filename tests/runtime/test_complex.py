@@ -161,6 +161,38 @@ def test_refused(call: Any, code: str) -> None:
     assert caught.value.code == code and caught.value.help
 
 
+def size(z):
+    return abs(z)
+
+
+def rotated(x):
+    return x * 1j
+
+
+def no_rule(argument, out, cotangent):
+    return (cotangent,)
+
+
+sized = adgen.custom_vjp(size, no_rule)
+turning = adgen.custom_vjp(rotated, no_rule)
+
+
+def with_complex_argument(x):
+    return sized(x * 1j)
+
+
+def with_complex_result(x):
+    return abs(turning(x))
+
+
+@pytest.mark.parametrize(("function", "code"), [(with_complex_argument, "AD142"), (with_complex_result, "AD143")])
+def test_functions_with_rules_are_real(function: Any, code: str) -> None:
+    """A derivative rule of one's own is for real numbers."""
+    with pytest.raises(AdgenError, match="derivative rule.*complex") as caught:
+        adgen.grad(function)(0.5)
+    assert caught.value.code == code
+
+
 def test_types() -> None:
     """How complex arguments are described, annotated, and stored in packages."""
     assert describe(Z, "z") == ArraySpec(C128, 1) == parse_argument("z: c128[:]")[1].__class__(C128, 1)

@@ -19,6 +19,7 @@ from adgen.frontend.complexes import arithmetic
 from adgen.frontend.complexes.builder import RULES
 from adgen.frontend.complexes.reals import Real
 from adgen.frontend.complexes.types import C128, Complex
+from adgen.frontend.specs import is_complex_kind, rebuild
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Row
 from adgen.ir.types import F64
@@ -81,6 +82,14 @@ def angle(ctx: Context, z: Any, deg: Any = False) -> Any:
     first, second = parts(ctx, z)
     turn = scalars.row(ctx, ops.ATAN2, second, first)
     return scalars.binary(ctx, operator.mul, turn, 180.0 / math.pi) if deg else turn
+
+
+def rebuilt(ctx: Context, kind: type, items: list[tuple[Any, Any]]) -> Any:
+    """A container of values of the domain: a complex number from its parts."""
+    if is_complex_kind(kind):
+        (_, first), (_, second) = items
+        return joined(ctx, first, second, kind is complex)
+    return rebuild(kind, items)
 
 
 def make(ctx: Context, real: Any = 0, imag: Any = 0) -> Any:

@@ -1,0 +1,67 @@
+"""Functions with derivative rules of their own, as Python sees them.
+
+Comes in: a function and its rules.  Goes out: a function that does the same in Python and carries a `Rules`, by which
+the front end knows it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from adgen.diagnostics import AdgenError
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """`vjp(*args, out, cotangent)` gives a cotangent for every argument, `jvp(*args, out, tangent)` that of the result.
+
+    With `saves` the function gives `(out, saved)`, and the rule is `vjp(saved, cotangent)`.
+    """
+
+    function: Function
+    vjp: Function | None = None
+    jvp: Function | None = None
+    saves: bool = False
+
+
+def rules_of(callee: Any) -> Rules | None:
+    """The rules that a function carries."""
+    found = getattr(callee, "__adgen_rules__", None)
+    return found if isinstance(found, Rules) else None
+
+
+def with_rules(function: Function, rules: Rules) -> Function:
+    """A function that does what `function` does and carries rules.
+
+    Raises AdgenError when a rule cannot take what it will be given.
+    """
+    count = len(inspect.signature(function).parameters)
+    for rule, what in ((rules.vjp, "vjp"), (rules.jvp, "jvp")):
+        if rule is not None:
+            _check_arity(rule, 2 if rules.saves else count + 2, what, function)
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    wrapper.__adgen_rules__ = rules  # type: ignore[attr-defined]
+    return wrapper
+
+
+def _check_arity(rule: Function, count: int, what: str, function: Function) -> None:
+    try:
+        inspect.signature(rule).bind(*[None] * count)
+    except TypeError:
+        name = getattr(function, "__name__", str(function))
+        raise AdgenError(
+            "AD147",
+            f"the {what} rule of `{name}` must take {count} arguments",
+            None,
+            f"see the documentation of `custom_{what}` for what it is called with",
+        ) from None

@@ -1,0 +1,71 @@
+"""Operations with derivative rules of their own: applying a rule, and forgetting it.
+
+Comes in: a function with `custom` operations.  Goes out: from `inline_custom` the function with their regions in their
+place, as it is emitted.  `inlined` puts the body of a rule where a derivative is being made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adgen.ir import core
+from adgen.ir.builder import Builder
+from adgen.ir.calls import everywhere, reachable
+from adgen.ir.nodes import Function, Operation, Value
+from adgen.ir.types import Buffer, is_float
+from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
+
+
+def inline_custom(function: Function) -> Function:
+    """A `custom` operation becomes what it runs.
+
+    Before:  function f(%x: f64) -> (out) {
+               %out = custom %x {jvp="", outputs=0, types=["f64"], vjp="f_rule"} () {
+                 %y = exp %x : f64
+                 yield %y
+               } : f64
+               return %out
+             }
+             function f_rule(%x: f64, %y: f64, %y_bar: f64) -> (x_bar) {
+               %x_bar = mul %y, %y_bar : f64
+               return %x_bar
+             }
+    After:   function f(%x: f64) -> (out) {
+               %y = exp %x : f64
+               return %y
+             }
+    """
+
+    def inside(builder: Builder, operation: Operation, mapping: Mapping) -> bool:
+        if operation.row is not core.CUSTOM:
+            return False
+        (region,) = operation.regions
+        clone(builder, region.operations, mapping, inside)
+        record(builder, operation, mapped(region.results, mapping), mapping)
+        return True
+
+    return reachable(everywhere(function, lambda each: rebuild(each, inside)))
+
+
+def inlined(builder: Builder, rule: Function, operands: Sequence[Value]) -> tuple[Value, ...]:
+    """Emit the body of a rule at the open block of a builder; gives its results."""
+    mapping = dict(zip(rule.parameters, operands, strict=True))
+    clone(builder, rule.body.operations, mapping)
+    return mapped(rule.results, mapping)
+
+
+def moving(operation: Operation) -> list[Value]:
+    """The inputs of a `custom` operation that can carry a derivative."""
+    return [value for value in core.inputs_of(operation) if is_float(value.type)]
+
+
+def moved(operation: Operation) -> list[Value]:
+    """The results and outputs of a `custom` operation that can carry a derivative."""
+    return [value for value in (*operation.results, *core.outputs_of(operation)) if is_float(value.type)]
+
+
+def zeros_like(builder: Builder, value: Value, name: str) -> Value:
+    """A zero scalar, or a buffer of zeros with the extents of another."""
+    if isinstance(value.type, Buffer):
+        return builder.alloc(value.type.element, builder.dims(value), name)
+    return builder.const(0.0, value.type)
