@@ -69,7 +69,7 @@ def values(subject: Subject, entries: Mapping[str, Entry], arguments: Arguments)
     written = [leaf_value(changed, pure.leaves[position].path) for position in pure.guarded]
     alone = expected is None and bool(written)  # then what was written is the value for derivatives
     value = joined(_parts(pure.output, (written[0] if len(written) == 1 else written) if alone else expected))
-    single = "f32" in {str(leaf.spec.element) for leaf in pure.leaves}
+    single = not {"f32", "c64"}.isdisjoint(str(leaf.spec.element) for leaf in pure.leaves)
     tolerance = VALUE_TOLERANCE * (SINGLE_FACTOR if single else 1.0)
     reports = []
     for product, entry in entries.items():

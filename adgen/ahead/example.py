@@ -11,6 +11,7 @@ from adgen.ahead.units import Subject
 from adgen.emit import Emitted
 from adgen.emit.interface import Parameter
 from adgen.emit.text import c_type, literal
+from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import Leaf
 from adgen.runtime.convert import canonical, leaf_value
 from adgen.runtime.programs import TANGENT
@@ -83,6 +84,8 @@ def _value(leaf: Leaf, parameter: Parameter, arguments: Any) -> Any:
         return canonical(leaf_value(arguments, leaf.path), leaf.spec)
     if arguments is not None and leaf.path[0] == TANGENT and parameter.is_buffer:
         return np.ones_like(leaf_value(arguments, leaf.path[1:]))
+    if isinstance(leaf.spec.element, Complex):
+        return np.ones((*(EXTENT,) * (parameter.rank - 1), 2))
     return np.ones((EXTENT,) * parameter.rank) if parameter.is_buffer else 1
 
 

@@ -6,8 +6,11 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from adgen.frontend.specs import (
     ArraySpec,
+    ComplexArray,
     OutputConstant,
     OutputLeaf,
     OutputTree,
@@ -18,8 +21,16 @@ from adgen.frontend.specs import (
 )
 from adgen.ir.types import Scalar
 
+COMPLEX_TYPES = {complex: "complex", np.complex128: "np.complex128", np.complex64: "np.complex64"}
 SCALAR_TYPES = {"f64": "float", "f32": "np.float32", "i64": "int", "bool": "bool"}
-ARRAY_TYPES = {"f64": "np.float64", "f32": "np.float32", "i64": "np.int64", "bool": "np.bool_"}
+ARRAY_TYPES = {
+    "f64": "np.float64",
+    "f32": "np.float32",
+    "i64": "np.int64",
+    "bool": "np.bool_",
+    "c128": "np.complex128",
+    "c64": "np.complex64",
+}
 OTHER_TYPES: dict[type, str] = {list: "list[Any]", dict: "dict[str, Any]"}
 HEADER = """from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -65,7 +76,11 @@ class Stubs:
             return scalar_type(tree.element) if tree.rank is None else array_type(tree.element)
         if isinstance(tree, OutputConstant):
             return "None" if tree.value is None else type(tree.value).__name__
+        if tree.kind in COMPLEX_TYPES:
+            return COMPLEX_TYPES[tree.kind]
         items = [(str(key), self.type_of(item, prefix)) for key, item in tree.items]
+        if tree.kind is ComplexArray:
+            return items[0][1].replace("float64", "complex128").replace("float32", "complex64")
         if tree.kind is tuple:
             return f"tuple[{', '.join(kind for _, kind in items) or '()'}]"
         fields = getattr(tree.kind, "_fields", None)
@@ -101,6 +116,8 @@ def spec_type(spec: Spec) -> str:
         return array_type(spec.element)
     if isinstance(spec, StaticSpec):
         return "None" if spec.value is None else type(spec.value).__name__
+    if isinstance(spec, StructSpec) and spec.kind in COMPLEX_TYPES:
+        return COMPLEX_TYPES[spec.kind]
     if isinstance(spec, StructSpec) and spec.kind is tuple:
         return f"tuple[{', '.join(spec_type(item) for _, item in spec.items)}]"
     return "Any"

@@ -16,12 +16,12 @@ from adgen.ahead.options import DEFAULT_PRODUCTS, Options
 from adgen.diagnostics import AdgenError
 from adgen.driver import lower_function
 from adgen.emit import emit
-from adgen.frontend.specs import Lowered, Spec, UnknownSpec
+from adgen.frontend.specs import Lowered, Spec, UnknownSpec, has_complex, has_complex_output
 from adgen.ir.nodes import Function
 from adgen.passes.pipeline import optimise
 from adgen.passes.unchecked import unchecked
 from adgen.runtime.annotations import parse_argument, signature_specs
-from adgen.runtime.differentiate import differentiate
+from adgen.runtime.differentiate import differentiate, purified
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.wrt import Wrt, has_floats, resolve
 
@@ -113,7 +113,7 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
     made = Subject(function, function.__name__, primal, wrt, unknown)
     made.remarks += primal.warnings
     if wrt is None:
-        made.remarks.append("no floating-point parameter, so no derivative")
+        made.remarks.append(f"{_underived(primal)}, so no derivative")
     for product in options.products:
         if product != "value" and wrt is None:
             continue
@@ -127,13 +127,24 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
 
 
 def _wrt(primal: Lowered, options: Options, name: str) -> Wrt | None:
+    if has_complex_output(purified(primal).output):
+        return None
     if options.wrt is None:
-        return resolve(None, primal.specs, name) if any(map(has_floats, primal.specs.values())) else None
+        return None if _underived(primal) else resolve(None, primal.specs, name)
     own = tuple(parameter for parameter in options.wrt if parameter in primal.specs)
     if not own:
         return None
     resolved = resolve(own, primal.specs, name)
     return Wrt(resolved.names, "bare" if len(own) == 1 else "named")
+
+
+def _underived(primal: Lowered) -> str:
+    """Why a function has no derivative for all its parameters; empty when it has."""
+    if has_complex_output(purified(primal).output):
+        return "its result is complex"
+    if any(map(has_complex, primal.specs.values())):
+        return "a parameter is complex and --wrt names no others"
+    return "" if any(map(has_floats, primal.specs.values())) else "no floating-point parameter"
 
 
 def _add(made: Subject, product: str) -> None:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from adgen.frontend import arrays, attributes, comprehensions, evaluate, memory, operators, subscripts
+from adgen.frontend.complexes.types import Complex
 from adgen.frontend.values import Dynamic, Number, Poison, describe
 from adgen.ir import core
 
@@ -25,7 +26,10 @@ def name(ctx: Context, target: str, value: Any) -> Any:
 
 def hint(ctx: Context, value: Any, target: str) -> None:
     """Call an unnamed IR value by the user's name."""
-    if isinstance(value, Number) and not value.value.name:
+    if isinstance(value, Number) and isinstance(value.element, Complex):
+        for part, suffix in zip(ctx.builder.parts(value.value), ("real", "imag")):
+            hint(ctx, Number(part), f"{target}_{suffix}")
+    elif isinstance(value, Number) and not value.value.name:
         operation = ctx.builder.definitions.get(value.value)
         if operation is not None and operation.row is not core.CONST:
             value.value.name = target

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import operator
 import types
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adgen.frontend import arrays, calls, memory, operators, scalars
+from adgen.frontend.arrays.storage import NUMPY
+from adgen.frontend.complexes import library
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import Closure, Dynamic, Loop, Method, Number, Sequence, describe
-from adgen.ir.types import BOOL, F32, F64, I64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
-DTYPES = {F64: np.dtype(np.float64), F32: np.dtype(np.float32), I64: np.dtype(np.int64), BOOL: np.dtype(np.bool_)}
 STATIC_ARRAY = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
 
 
@@ -68,28 +69,31 @@ def _of_array(ctx: Context, array: Any, name: str) -> Any:
 
 
 def _of_number(ctx: Context, number: Number, name: str) -> Any:
-    plain = {"real": number, "imag": 0.0 if number.element.is_float else 0}
-    if name in plain:
-        return plain[name]
-    simple = {"is_integer": _is_integer, "conjugate": _itself}
+    if name in ("real", "imag"):
+        return library.real(ctx, number) if name == "real" else library.imag(ctx, number)
+    simple: dict[str, Callable[..., Any]] = {"conjugate": library.conjugate}
+    if not library.is_complex(ctx, number):
+        simple["is_integer"] = _is_integer
     if name in simple:
         return Method(number, simple[name], name)
     if ctx.inference is not None:
         ctx.inference.array(ctx, number, 1)
     if not number.weak:
-        found = {"shape": (), "ndim": 0, "size": 1, "T": number, "dtype": DTYPES[number.element]}
+        found = {"shape": (), "ndim": 0, "size": 1, "T": number, "dtype": NUMPY[number.element]}
         if name in found:
             return found[name]
         if name == "item":
             return Method(number, _item, name)
         if name == "astype":
             return Method(number, _astype, name)
+        if name == "conj":
+            return Method(number, library.conjugate, name)
         if name in NUMBER_METHODS:
             return Method(number, _itself, name)
     ctx.fail("AD404", f"{describe(number)} has no attribute `{name}`", "is this argument meant to be an array?")
 
 
-NUMBER_METHODS = ("copy", "sum", "mean", "max", "min", "prod", "squeeze", "conj", "tolist", "view")
+NUMBER_METHODS = ("copy", "sum", "mean", "max", "min", "prod", "squeeze", "tolist", "view")
 
 
 def _itself(ctx: Context, number: Number) -> Any:
@@ -101,7 +105,7 @@ def _item(ctx: Context, number: Number) -> Any:
 
 
 def _astype(ctx: Context, number: Number, dtype: Any) -> Any:
-    target = {v: k for k, v in DTYPES.items()}.get(np.dtype(dtype))
+    target = {v: k for k, v in NUMPY.items()}.get(np.dtype(dtype))
     if target is None:
         ctx.fail("AD301", f"the type {np.dtype(dtype)} is not supported")
     return scalars.cast(ctx, number, target, False)
@@ -136,8 +140,11 @@ def _member(kind: type, name: str) -> Any:
 
 def put(ctx: Context, owner: Any, name: str, value: Any) -> None:
     """`owner.name = value`."""
+    if memory.is_array(owner) and name in ("real", "imag") and not isinstance(owner, np.ndarray):
+        arrays.setitem(ctx, arrays.attribute(ctx, owner, name), Ellipsis, value)
+        return
     if isinstance(owner, Dynamic | np.ndarray):
-        ctx.fail("AD215", f"assigning to `.{name}` of an array is not supported")
+        ctx.fail("AD215", f"assigning to `.{name}` of {describe(owner)} is not supported")
     if not is_instance(owner):
         ctx.fail("AD215", f"assigning to an attribute of {describe(owner)} is not supported")
     operators.own_check(ctx, owner)

@@ -18,6 +18,9 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import arrays, attributes, calls, composites, memory, operators, reductions, scalars, sequences
 from adgen.frontend import comprehensions as iteration
+from adgen.frontend.arrays.storage import NUMPY
+from adgen.frontend.complexes import library
+from adgen.frontend.complexes.types import C64, C128
 from adgen.frontend.values import (
     NUMERIC_TYPES,
     PYTHON_TYPES,
@@ -85,13 +88,12 @@ def make_set(ctx: Context, iterable: Any = ()) -> Any:
 
 def make_number(kind: Any) -> Rule:
     """`int`, `float`, `bool`."""
-    rule_ = composites.TABLE[kind]
 
     def apply(ctx: Context, x: Any = 0, *rest: Any) -> Any:
         if isinstance(x, Number):
-            return rule_(ctx, x)
+            return composites.TABLE[kind](ctx, x)
         if memory.is_array(x):
-            return rule_(ctx, _single(ctx, x, kind.__name__))
+            return composites.TABLE[kind](ctx, _single(ctx, x, kind.__name__))
         if kind is bool:
             truth = operators.truth(ctx, x)
             return truth if isinstance(truth, bool) else Number(truth)
@@ -116,9 +118,7 @@ def numpy_scalar(element: Scalar) -> Rule:
         if isinstance(x, Number):
             return scalars.cast(ctx, x, element, False)
         if memory.is_array(x):
-            return attributes._of_array(ctx, memory.wrap(ctx, x), "astype").function(
-                ctx, x, attributes.DTYPES[element], False
-            )
+            return attributes._of_array(ctx, memory.wrap(ctx, x), "astype").function(ctx, x, NUMPY[element], False)
         return scalars.static(ctx, kind, x)
 
     return apply
@@ -328,6 +328,7 @@ TABLE: dict[Any, Rule] = {
     builtins.int: make_number(int),
     builtins.float: make_number(float),
     builtins.bool: make_number(bool),
+    builtins.complex: library.make,
     builtins.str: make_str,
     builtins.repr: make_str,
     builtins.type: make_type,
@@ -344,6 +345,8 @@ TABLE: dict[Any, Rule] = {
     np.float32: numpy_scalar(F32),
     np.int64: numpy_scalar(I64),
     np.bool_: numpy_scalar(BOOL),
+    np.complex128: numpy_scalar(C128),
+    np.complex64: numpy_scalar(C64),
     np.isscalar: is_scalar,
     np.shape: of_scalar("shape", np.shape),
     np.ndim: of_scalar("ndim", np.ndim),

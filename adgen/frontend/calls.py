@@ -221,7 +221,8 @@ def _scalar_call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, A
         from adgen.frontend import composites
 
         if callee in composites.TABLE:
-            return expand(ctx, composites.TABLE[callee], args, kwargs, callee)
+            rule = composites.rule(ctx, callee, [*args, *kwargs.values()])
+            return expand(ctx, rule, args, kwargs, callee)
         if is_static([args, list(kwargs.values())]):
             return scalars.static(ctx, callee, *args, **kwargs)
         ctx.fail("AD324", f"`{callee.__name__}` with `{next(iter(kwargs))}=` is not supported")

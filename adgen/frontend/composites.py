@@ -5,16 +5,18 @@ Comes in: numbers.  Goes out: numbers.  One entry per Python function object; `s
 
 from __future__ import annotations
 
+import cmath
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adgen import ops
 from adgen.frontend import scalars
-from adgen.frontend.values import Number
+from adgen.frontend.complexes import library
+from adgen.frontend.values import Number, is_number
 from adgen.ir.types import BOOL, F64, I64
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ def square(ctx: Context, x: Any) -> Any:
 
 def reciprocal(ctx: Context, x: Any) -> Any:
     """`1 / x` of a float."""
+    if library.is_complex(ctx, x):
+        return library.reciprocal(ctx, x)
     return _op(ctx, operator.truediv, 1.0, _floating(ctx, x))
 
 
@@ -250,11 +254,6 @@ def signbit(ctx: Context, x: Any) -> Any:
     return _op(ctx, operator.lt, scalars.row(ctx, ops.COPYSIGN, 1.0, x), 0.0)
 
 
-def identity(ctx: Context, x: Any) -> Any:
-    """The number itself."""
-    return x
-
-
 TABLE: dict[Any, Rule] = {
     np.square: square,
     np.reciprocal: reciprocal,
@@ -285,6 +284,7 @@ TABLE: dict[Any, Rule] = {
     np.nan_to_num: nan_to_num,
     np.isclose: isclose,
     math.isclose: math_isclose,
+    cmath.isclose: math_isclose,
     math.ldexp: ldexp,
     np.ldexp: ldexp,
     math.log: math_log,
@@ -300,6 +300,17 @@ TABLE: dict[Any, Rule] = {
     int: python_int,
     bool: python_bool,
     np.signbit: signbit,
-    np.real: identity,
-    np.conjugate: identity,
+    **library.TABLE,
 }
+# What has a meaning for complex numbers too; NumPy and Python refuse the others, or order complex numbers.
+COMPLEX = {
+    cmath.isclose, np.square, np.reciprocal, np.rint, np.round, np.around, np.where, np.isclose, abs, bool,
+    np.logical_and, np.logical_or, np.logical_xor, np.logical_not, *library.TABLE,
+}  # fmt: skip
+
+
+def rule(ctx: Context, function: Any, operands: Iterable[Any]) -> Rule:
+    """The rule of a function of the table for these operands."""
+    if function not in COMPLEX and any(is_number(x) and library.is_complex(ctx, x) for x in operands):
+        ctx.fail("AD301", f"`{function.__name__}` is not defined for complex numbers", "use `z.real` and `z.imag`")
+    return TABLE[function]

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from adgen.diagnostics import AdgenError, Span
+from adgen.frontend.complexes.builder import ComplexBuilder
 from adgen.frontend.ranges import Ranges
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import Number
 from adgen.frontend.writes import Writes
-from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Value
 from adgen.ir.types import I64, Scalar
 
@@ -77,7 +77,7 @@ class NeedStatic(AdgenError):
 class Context:
     """What all functions of the front end share while one function is lowered."""
 
-    builder: Builder = field(default_factory=Builder)
+    builder: ComplexBuilder = field(default_factory=ComplexBuilder)
     frames: list[Frame] = field(default_factory=list)
     inference: Inference | None = None
     warnings: list[str] = field(default_factory=list)

@@ -26,6 +26,8 @@ from adgen.frontend.specs import (
     ScalarSpec,
     Spec,
     StructSpec,
+    has_complex,
+    has_complex_output,
     output_leaves,
     rebuild,
     spec_leaves,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 Values = Mapping[Path, Any]
+REAL = "take and give real and imaginary parts"
 
 
 @dataclass(eq=False)
@@ -74,6 +77,8 @@ def call(ctx: Context, callee: Any, rules: Rules, args: Sequence[Any], kwargs: M
     bound.apply_defaults()
     arguments = dict(bound.arguments)
     specs = {key: nested.spec_of(ctx, value) for key, value in arguments.items()}
+    if any(has_complex(spec) for spec in specs.values()):
+        ctx.fail("AD142", f"`{name}` has a derivative rule and is given complex numbers", REAL)
     custom = _known(ctx, callee, rules, specs, name)
     operands = [nested.operand(ctx, nested.at(arguments, leaf.path)) for leaf in custom.leaves]
     results = _emit(ctx, custom, operands)
@@ -99,6 +104,8 @@ def _known(ctx: Context, callee: Any, rules: Rules, specs: dict[str, Spec], name
     if custom.made.mutated:
         help = "work on a copy inside it"
         ctx.fail("AD148", f"`{name}` has a derivative rule and writes its argument", help)
+    if has_complex_output(custom.made.output):
+        ctx.fail("AD143", f"`{name}` has a derivative rule and gives complex numbers", REAL)
     if rules.saves and not _is_pair(custom.made.output):
         ctx.fail("AD147", f"the forward function of `{name}` must give a pair: the result and what is saved")
     for kind, rule in (("vjp", rules.vjp), ("jvp", rules.jvp)):

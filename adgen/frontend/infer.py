@@ -16,6 +16,7 @@ import numpy as np
 from adgen.diagnostics import AdgenError
 from adgen.frontend import memory
 from adgen.frontend.arrays.model import Lazy, View
+from adgen.frontend.complexes.types import complex_kind, memory_of
 from adgen.frontend.specs import ArraySpec, Path, ScalarSpec
 from adgen.frontend.values import Dynamic, Number
 from adgen.ir import core
@@ -190,6 +191,10 @@ class Inference:
         if value in seen or depth > 60:
             return
         seen.add(value)
+        if complex_kind(value.type) is not None:
+            for part in ctx.builder.flat([memory_of(value)]):
+                self._trace(ctx, part, direct, found, seen, depth + 1, exact)
+            return
         if value in self.parameters:
             path = self.parameters[value]
             if path in self.specs:

@@ -7,11 +7,12 @@ integer that does not fit into 64 bits, is a diagnostic.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from adgen import ops
+from adgen.frontend.complexes.types import C64, C128, Complex
 from adgen.frontend.values import Number
 from adgen.ir.builder import INT64_RANGE
 from adgen.ir.nodes import Value
@@ -44,10 +45,12 @@ def kind(ctx: Context, x: Any) -> Kind:
         return F64, True
     if isinstance(x, np.ndarray) and x.ndim == 0:
         return kind(ctx, x[()])
+    if isinstance(x, np.complex64):
+        return C64, False
     if isinstance(x, complex | np.complexfloating):
-        ctx.fail("AD301", "complex numbers are not supported", "split the value into its real and imaginary part")
+        return C128, type(x) is complex
     ctx.fail(
-        "AD302", f"{type(x).__name__} is not a number", "only bool, int, float and float32 take part in arithmetic"
+        "AD302", f"{type(x).__name__} is not a number", "only bool, int, float and complex take part in arithmetic"
     )
 
 
@@ -59,6 +62,8 @@ def promote(kinds: Iterable[Kind]) -> Scalar:
     if not strong:
         return _widest(weaker)
     meeting = _widest(strong)
+    if any(isinstance(element, Complex) for element in weaker):
+        return meeting if isinstance(meeting, Complex) else C64 if meeting == F32 else C128
     if F64 in weaker or F32 in weaker:
         return meeting if meeting.is_float else F64
     if I64 in weaker and meeting == BOOL:
@@ -67,6 +72,9 @@ def promote(kinds: Iterable[Kind]) -> Scalar:
 
 
 def _widest(elements: list[Scalar]) -> Scalar:
+    parts = [element.part if isinstance(element, Complex) else element for element in elements]
+    if parts != elements:
+        return C64 if _widest(parts) == F32 else C128
     if F64 in elements or (F32 in elements and I64 in elements):
         return F64
     return next(element for element in (F32, I64, BOOL) if element in elements)
@@ -78,6 +86,8 @@ def to(ctx: Context, x: Any, element: Scalar) -> Value:
         return convert(ctx, x.value, element)
     if isinstance(x, np.ndarray):
         x = x[()]
+    if isinstance(x, complex | np.complexfloating) and not isinstance(element, Complex) and element != BOOL:
+        refuse_real(ctx, element)
     if element == I64 and not isinstance(x, float | np.floating) and int(x) not in INT64_RANGE:
         ctx.fail("AD303", f"the integer {x} does not fit into 64 bits", "write it as a float")
     if element.is_float and isinstance(x, int) and not isinstance(x, bool):
@@ -92,7 +102,19 @@ def convert(ctx: Context, value: Value, element: Scalar) -> Value:
     """An IR scalar cast to another type; no operation when it already has it."""
     if value.type == element:
         return value
+    if isinstance(element, Complex):
+        return ctx.builder.whole(*(convert(ctx, part, element.part) for part in ctx.builder.parts(value)))
+    if isinstance(value.type, Complex) and element != BOOL:
+        refuse_real(ctx, element)
     return ctx.builder.op(CASTS[element], value)
+
+
+def refuse_real(ctx: Context, element: Scalar) -> NoReturn:
+    """Refuse to make a complex number a real one: NumPy throws the imaginary part away, with a warning at most."""
+    what = "an integer" if element == I64 else "a real number"
+    ctx.fail(
+        "AD308", f"a complex number becomes {what} here, which loses its imaginary part", "take `.real` or `abs(z)`"
+    )
 
 
 def cast(ctx: Context, x: Any, element: Scalar, weak: bool | None = None) -> Number:
@@ -106,7 +128,8 @@ def as_index(ctx: Context, x: Any, what: str = "an index") -> Value:
         ctx.inference.integer(ctx, x)
     element, _ = kind(ctx, x)
     if element.is_float:
-        ctx.fail("AD304", f"{what} must be an integer, not a float", "convert it with `int(...)`")
+        kind_ = "a complex number" if isinstance(element, Complex) else "a float"
+        ctx.fail("AD304", f"{what} must be an integer, not {kind_}", "convert it with `int(...)`")
     return to(ctx, x, I64)
 
 

@@ -6,6 +6,7 @@ Python function computes, in-place writes to arguments included, or `AdgenError`
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 import types
@@ -17,6 +18,7 @@ from typing import Any
 
 from adgen.diagnostics import AdgenError, Span
 from adgen.frontend import calls, results, source
+from adgen.frontend.complexes import library
 from adgen.frontend.context import Context, Pattern
 from adgen.frontend.dependencies import Dependency, fingerprint
 from adgen.frontend.infer import Inference, LeafSpec, Refine, default
@@ -246,7 +248,8 @@ def _once(
     span = _span(target)
 
     def run(ctx: Context, values: Mapping[Path, Any]) -> Any:
-        given = {name: value_of(values, (name,), spec) for name, spec in filled.items()}
+        build = functools.partial(library.rebuilt, ctx)
+        given = {name: value_of(values, (name,), spec, build=build) for name, spec in filled.items()}
         return calls.call(ctx, target, *_call_arguments(parameters, given), name)
 
     made = fill(ctx, leaves, arguments, span, run)

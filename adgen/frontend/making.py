@@ -17,7 +17,6 @@ from adgen.frontend.context import Context, Frame
 from adgen.frontend.specs import ArraySpec, Leaf, OutputTree, Path, ScalarSpec
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Function, Region, Value
-from adgen.ir.types import Buffer
 
 Run = Callable[[Context, Mapping[Path, Any]], Any]
 _EMPTY = ast.FunctionDef("call", ast.arguments([], [], None, [], [], None, []), [ast.Pass()], [], None)
@@ -68,15 +67,13 @@ def _plain(spec: ScalarSpec | ArraySpec) -> ScalarSpec | ArraySpec:
 
 def argument(leaf: Leaf) -> Value:
     """The parameter of a leaf."""
-    spec = leaf.spec
-    kind = Buffer(spec.element, spec.rank) if isinstance(spec, ArraySpec) else spec.element
-    return Value(kind, leaf.name if leaf.name.isidentifier() else "argument")
+    return Value(leaf.kind, leaf.name if leaf.name.isidentifier() else "argument")
 
 
 def _wrap(ctx: Context, argument: Value, leaf: Leaf) -> Any:
     if isinstance(leaf.spec, ScalarSpec):
         return Number(argument, leaf.spec.weak)
-    array = arrays.parameter(ctx, argument)
+    array = arrays.parameter(ctx, argument, leaf.spec.element)
     for axis, extent in enumerate(leaf.spec.extents):
         if isinstance(extent, int):
             message = f"`{leaf.name}` has extent {{0}} along axis {axis}, not {extent}"

@@ -16,6 +16,7 @@ from adgen import ops
 from adgen.frontend import aliasing, arrays, scalars
 from adgen.frontend.aliasing import Move
 from adgen.frontend.arrays.model import Array, View
+from adgen.frontend.complexes.types import memory_of
 from adgen.frontend.state import State
 from adgen.frontend.values import Number, is_number
 from adgen.ir import core
@@ -59,9 +60,9 @@ def allocate(ctx: Context, element: Scalar, extents: Sequence[Value], name: str,
 
 
 def base_of(array: Array) -> Value | None:
-    """The buffer that holds the memory of a view; None for an expression."""
+    """The buffer of the IR that holds the memory of a view; None for an expression."""
     base: Value | None = arrays.base(array)
-    return base
+    return None if base is None else memory_of(base)
 
 
 def move(ctx: Context, moves: Iterable[tuple[Array, Array, str]], checked: bool = False) -> None:
@@ -111,7 +112,7 @@ def tabulate(ctx: Context, count: Value, item: Callable[[Any], Any]) -> Array:
         )
     element, _ = scalars.kind(ctx, sample)
     array = allocate(ctx, element, (count,), "items")
-    base = base_of(array)
+    base = arrays.base(array)
     assert base is not None
 
     def iteration(index: Value) -> tuple[Value, ...]:
@@ -133,9 +134,9 @@ def defined_in(block: Block) -> set[Value]:
 
 def outlives(ctx: Context, value: Any) -> bool:
     """True for a view that needs nothing but what the open blocks define, so that it means the same outside."""
-    if not isinstance(value, View) or value.base in ctx.renewed:
+    if not isinstance(value, View) or base_of(value) in ctx.renewed:
         return False
-    needed = {value.base, *value.extents}
+    needed = {memory_of(value.base), *value.extents}
     for axis in value.frame.axes:
         needed.update(part for part in (axis.offset, *(step for _, step in axis.terms)) if isinstance(part, Value))
     for block in ctx.builder.blocks:

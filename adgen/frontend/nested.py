@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from adgen.diagnostics import AdgenError
 from adgen.frontend import arrays, memory, scalars
 from adgen.frontend.arrays.model import View
+from adgen.frontend.complexes import library
+from adgen.frontend.complexes.types import Complex, complex_of
 from adgen.frontend.dependencies import Dependency
 from adgen.frontend.specs import (
     ArraySpec,
+    ComplexArray,
     Lowered,
     OutputConstant,
     OutputLeaf,
@@ -27,10 +30,10 @@ from adgen.frontend.specs import (
     Spec,
     StaticSpec,
     StructSpec,
-    rebuild,
+    complex_spec,
 )
 from adgen.frontend.state import is_instance
-from adgen.frontend.values import Number, instance_fields, is_static
+from adgen.frontend.values import Number, instance_fields, is_number, is_static, python_type
 from adgen.ir.calls import renamed
 from adgen.ir.nodes import Function, Operation, Region, Value
 
@@ -80,7 +83,7 @@ def call(ctx: Context, callee: Any, behind: Operator, args: list[Any], kwargs: d
         raise AdgenError(error.code, error.message, error.span or span, error.help) from None
     for dependency in lowered.dependencies:
         _depend(ctx, callee, dependency)
-    operands = [operand(ctx, at(arguments, leaf.path)) for leaf in lowered.leaves]
+    operands = [operand(ctx, _part(ctx, arguments, leaf.path)) for leaf in lowered.leaves]
     results = splice(ctx, _with_callees(ctx, lowered.function), operands)
     return ctx.own(tree(ctx, lowered.output, results))
 
@@ -109,6 +112,8 @@ def _depend(ctx: Context, callee: Any, dependency: Dependency) -> None:
 def spec_of(ctx: Context, value: Any) -> Spec:
     """The spec of an argument that is a value of the domain."""
     if isinstance(value, Number):
+        if isinstance(value.element, Complex):
+            return complex_spec(python_type(value), value.weak)
         return ScalarSpec(value.element, value.weak)
     if memory.is_array(value):
         array = memory.wrap(ctx, value)
@@ -119,6 +124,12 @@ def spec_of(ctx: Context, value: Any) -> Spec:
     if dataclasses.is_dataclass(value) and is_instance(value):
         return StructSpec(type(value), tuple((k, spec_of(ctx, item)) for k, item in instance_fields(value).items()))
     return StaticSpec(value)
+
+
+def _part(ctx: Context, arguments: dict[str, Any], path: Path) -> Any:
+    """The part of the arguments at a path, which may end in a complex number."""
+    owner = at(arguments, path[:-1])
+    return library.parts(ctx, owner)[path[-1] == "imag"] if is_number(owner) else at(owner, path[-1:])
 
 
 def at(arguments: dict[str, Any], path: Path) -> Any:
@@ -172,4 +183,8 @@ def tree(ctx: Context, shape: OutputTree, results: Sequence[Value]) -> Any:
     if isinstance(shape, OutputLeaf):
         value = results[shape.index]
         return Number(value, shape.weak) if shape.rank is None else arrays.parameter(ctx, value)
-    return rebuild(shape.kind, [(key, tree(ctx, inner, results)) for key, inner in shape.items])
+    if shape.kind is ComplexArray:
+        ((_, pairs),) = shape.items
+        assert isinstance(pairs, OutputLeaf)
+        return arrays.parameter(ctx, results[pairs.index], complex_of(pairs.element))
+    return library.rebuilt(ctx, shape.kind, [(key, tree(ctx, inner, results)) for key, inner in shape.items])

@@ -115,9 +115,6 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
 
 
 def _unsupported(ctx: Context, operator_: Any, a: Any, b: Any) -> NoReturn:
-    for x in (a, b):
-        if isinstance(x, complex):
-            scalars.kind(ctx, x)
     if (isinstance(a, Number) and isinstance(b, tuple | list)) or (
         isinstance(b, Number) and isinstance(a, tuple | list)
     ):

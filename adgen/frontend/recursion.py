@@ -20,6 +20,8 @@ from typing import Any, NoReturn
 from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend import aliasing, results
+from adgen.frontend.complexes.builder import ComplexBuilder
+from adgen.frontend.complexes.types import Complex
 from adgen.frontend.context import Active, Context, Frame, Pattern
 from adgen.frontend.infer import Inference
 from adgen.frontend.join import same
@@ -28,7 +30,6 @@ from adgen.frontend.specs import Path
 from adgen.frontend.state import State
 from adgen.frontend.values import Closure, Number, Poison, is_number, is_static
 from adgen.ir import core
-from adgen.ir.builder import Builder
 from adgen.ir.calls import renamed
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.printer import print_function
@@ -96,7 +97,9 @@ def check(ctx: Context, frame: Frame) -> None:
 
 def _plain(value: Any) -> bool:
     """True for what a callee can take: a number, or what is known when compiling."""
-    return isinstance(value, Number | Closure) or is_static(value)
+    if isinstance(value, Number):
+        return not isinstance(value.element, Complex)
+    return isinstance(value, Closure) or is_static(value)
 
 
 def refuse(ctx: Context, frame: Frame, place: Operation | None = None) -> NoReturn:
@@ -106,7 +109,7 @@ def refuse(ctx: Context, frame: Frame, place: Operation | None = None) -> NoRetu
     ctx.fail(
         "AD218",
         f"recursion of `{frame.code.name}`: how deep it goes is known at run time only",
-        "pass and return numbers only, write it as a loop, or let constants decide the depth",
+        "pass and return real numbers only, write it as a loop, or let constants decide the depth",
     )
 
 
@@ -219,7 +222,7 @@ class _Made:
 
 def _lowered(ctx: Context, active: Active, lowering: Lowering) -> _Made:
     """The callee with what is assumed of calls of it."""
-    frame, builder = active.frame, Builder()
+    frame, builder = active.frame, ComplexBuilder(ctx.builder.known_parts)
     names = dict(frame.names)
     parameters: dict[Value, Path] = {}
     arguments = []
@@ -276,7 +279,10 @@ def _values(ctx: Context, inner: Context, frame: Frame, result: Any, packed: boo
     items = list(result) if packed and type(result) is tuple else [result]
     if not items or not all(is_number(item) for item in items) or packed != (type(result) is tuple):
         refuse(ctx, frame)
-    return [inner.number(item) for item in items]
+    numbers = [inner.number(item) for item in items]
+    if not all(_plain(number) for number in numbers):
+        refuse(ctx, frame)
+    return numbers
 
 
 def _width(frame: Frame) -> int | None:

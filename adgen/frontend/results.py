@@ -11,7 +11,8 @@ import numpy as np
 from adgen.diagnostics import AdgenError, Span
 from adgen.frontend import arrays, memory
 from adgen.frontend.arrays.model import View
-from adgen.frontend.specs import OutputConstant, OutputLeaf, OutputStruct, OutputTree, output_leaves
+from adgen.frontend.complexes.types import Complex
+from adgen.frontend.specs import OutputConstant, OutputLeaf, OutputStruct, OutputTree, array_output, output_leaves
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import (
     Closure,
@@ -24,6 +25,7 @@ from adgen.frontend.values import (
     describe,
     instance_fields,
     is_static,
+    python_type,
 )
 from adgen.ir import core
 from adgen.ir.builder import Block
@@ -42,8 +44,7 @@ def collect(ctx: Context, value: Any, block: Block) -> tuple[OutputTree, list[Va
         if isinstance(value, Poison):
             ctx.fail(value.code, value.message, value.help)
         if isinstance(value, Number):
-            found.append(value.value)
-            return OutputLeaf(len(found) - 1, value.element, None, value.weak)
+            return number(value)
         if isinstance(value, Sequence):
             ctx.fail("AD324", "a list whose length is known at run time only cannot be returned", "return an array")
         if isinstance(value, Dynamic | np.ndarray):
@@ -59,6 +60,14 @@ def collect(ctx: Context, value: Any, block: Block) -> tuple[OutputTree, list[Va
             return OutputStruct(type(value), tuple((k, visit(x)) for k, x in instance_fields(value).items()))
         ctx.fail("AD325", f"{describe(value)} cannot be returned", "return numbers, arrays and containers of those")
 
+    def number(value: Number) -> OutputTree:
+        if isinstance(value.element, Complex):
+            parts = zip(("real", "imag"), ctx.builder.parts(value.value))
+            items = tuple((key, number(Number(part, value.weak))) for key, part in parts)
+            return OutputStruct(python_type(value), items)
+        found.append(value.value)
+        return OutputLeaf(len(found) - 1, value.element, None, value.weak)
+
     def array(value: Any) -> OutputTree:
         base = memory.base_of(value)
         whole = isinstance(value, View) and base in tops and value.whole(ctx)
@@ -67,7 +76,7 @@ def collect(ctx: Context, value: Any, block: Block) -> tuple[OutputTree, list[Va
             base = memory.base_of(value)
         assert base is not None
         found.append(base)
-        return OutputLeaf(len(found) - 1, value.element, value.rank, False)
+        return array_output(len(found) - 1, value.element, value.rank)
 
     return visit(value), found
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen import ops
-from adgen.frontend.kinds import Kind, as_index, cast, convert, kind, promote, static, to
-from adgen.frontend.values import NUMERIC_TYPES, Number
+from adgen.frontend.complexes.types import Complex
+from adgen.frontend.kinds import Kind, as_index, cast, convert, kind, promote, refuse_real, static, to
+from adgen.frontend.values import NUMERIC_TYPES, Number, python_type
 from adgen.ir.builder import INT64_RANGE
 from adgen.ir.nodes import Row, Value
 from adgen.ir.types import BOOL, F32, F64, I64, Scalar
@@ -33,6 +34,7 @@ COMPARISONS: dict[Any, Row] = {
     operator.eq: ops.EQ,
     operator.ne: ops.NE,
 }
+ORDERINGS: dict[Any, str] = {operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">="}
 BITWISE: dict[Any, tuple[Row, Row]] = {
     operator.and_: (ops.AND, ops.BIT_AND),
     operator.or_: (ops.OR, ops.BIT_OR),
@@ -78,6 +80,13 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any, numpy: b
     left, right = kind(ctx, a), kind(ctx, b)
     weak = left[1] and right[1] and not numpy
     if operator_ in COMPARISONS:
+        if weak and operator_ in ORDERINGS and Complex in (type(left[0]), type(right[0])):
+            sign, first, second = ORDERINGS[operator_], python_type(a).__name__, python_type(b).__name__
+            ctx.fail(
+                "AD309",
+                f"TypeError: '{sign}' not supported between instances of '{first}' and '{second}'",
+                "compare `abs(z)`, `z.real` or `z.imag`",
+            )
         return Number(_compared(ctx, COMPARISONS[operator_], a, b), weak)
     element = promote((left, right))
     if operator_ in BITWISE:
@@ -224,7 +233,7 @@ def apply(ctx: Context, function: Any, *operands: Any) -> Any:
     if function in UNARY:
         return unary(ctx, UNARY[function], *operands)
     if function in composites.TABLE:
-        result = composites.TABLE[function](ctx, *operands)
+        result = composites.rule(ctx, function, operands)(ctx, *operands)
         return strong(ctx, result) if from_numpy(function) else result
     meaning = ops.meaning(function)
     if meaning is None:
@@ -281,6 +290,8 @@ def row(ctx: Context, row_: Row, *operands: Any, numpy: bool = True) -> Number:
     element = promote(kinds) if row_ in INTEGER_ROWS else promote([*kinds, (F64, True)])
     if element == BOOL:
         element = I64
+    if not numpy and isinstance(element, Complex):
+        ctx.fail("AD302", "TypeError: must be real number, not complex", "use the function of `cmath` or NumPy")
     if not numpy and element == F32:  # the functions of `math` compute in double precision
         element = F64
     if row_ in (ops.AND, ops.OR, ops.XOR, ops.NOT):
@@ -308,6 +319,7 @@ __all__ = [
     "convert",
     "kind",
     "promote",
+    "refuse_real",
     "row",
     "select",
     "static",

@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from adgen.frontend.complexes.types import Complex
 from adgen.frontend.source import Dependency
 from adgen.ir.nodes import Function
-from adgen.ir.types import F64, Scalar
+from adgen.ir.types import F32, F64, Buffer, Scalar
 
 Path = tuple[str | int, ...]
 
@@ -31,7 +34,10 @@ class ScalarSpec:
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """An array; `extents` may name or fix its extents, as in `f64[n,3]`."""
+    """An array; `extents` may name or fix its extents, as in `f64[n,3]`.
+
+    An array of complex numbers is a real parameter of the IR with one more axis.
+    """
 
     element: Scalar
     rank: int
@@ -54,12 +60,17 @@ class StaticSpec:
 
 @dataclass(frozen=True)
 class StructSpec:
-    """A container: `kind` is tuple, list, dict, a dataclass or a NamedTuple; `items` are (key, spec) pairs in order."""
+    """A container: `kind` is tuple, list, dict, a dataclass or a NamedTuple; `items` are (key, spec) pairs in order.
+
+    A complex number is one too: its items are `real` and `imag`.
+    """
 
     kind: type
     items: tuple[tuple[str | int, Spec], ...]
 
     def __str__(self) -> str:
+        if is_complex_kind(self.kind):
+            return "c64" if self.kind is np.complex64 else "c128"
         return f"{self.kind.__name__}({', '.join(f'{key}: {spec}' for key, spec in self.items)})"
 
 
@@ -69,6 +80,12 @@ class UnknownSpec:
 
     def __str__(self) -> str:
         return "?"
+
+
+def complex_spec(kind: type, weak: bool) -> StructSpec:
+    """The spec of a complex number of this type."""
+    part = ScalarSpec(F32 if kind is np.complex64 else F64, weak)
+    return StructSpec(kind, (("real", part), ("imag", part)))
 
 
 Spec = ScalarSpec | ArraySpec | StaticSpec | StructSpec | UnknownSpec
@@ -88,12 +105,16 @@ def spec_leaves(specs: Mapping[str, Spec]) -> Iterator[tuple[Path, Any]]:
         yield from below((name,), spec)
 
 
-def value_of(values: Mapping[Path, Any], path: Path, spec: Spec, missing: Any = ...) -> Any:
+Build = Callable[[type, list[tuple[Any, Any]]], Any]
+
+
+def value_of(values: Mapping[Path, Any], path: Path, spec: Spec, missing: Any = ..., build: Build | None = None) -> Any:
     """The argument at a path, put together from the values of its leaves; leaves without a value are `missing`."""
     if isinstance(spec, StaticSpec):
         return spec.value if missing is ... else missing
     if isinstance(spec, StructSpec):
-        return rebuild(spec.kind, [(key, value_of(values, (*path, key), inner, missing)) for key, inner in spec.items])
+        items = [(key, value_of(values, (*path, key), inner, missing, build)) for key, inner in spec.items]
+        return (build or rebuild)(spec.kind, items)
     return values[path] if missing is ... else values.get(path, missing)
 
 
@@ -103,6 +124,16 @@ class Leaf:
 
     path: Path
     spec: ScalarSpec | ArraySpec
+
+    @property
+    def kind(self) -> Scalar | Buffer:
+        """The type of the parameter."""
+        spec = self.spec
+        if isinstance(spec, ScalarSpec):
+            return spec.element
+        if isinstance(spec.element, Complex):
+            return Buffer(spec.element.part, spec.rank + 1)
+        return Buffer(spec.element, spec.rank)
 
     @property
     def name(self) -> str:
@@ -147,9 +178,47 @@ def output_leaves(tree: OutputTree) -> Iterator[OutputLeaf]:
             yield from output_leaves(inner)
 
 
+class ComplexArray:
+    """The kind of an output that is an array of complex numbers; its one item is the array of their parts."""
+
+
+def array_output(index: int, element: Scalar, rank: int) -> OutputTree:
+    """The output that is result number `index`, an array of these elements."""
+    if isinstance(element, Complex):
+        return OutputStruct(ComplexArray, (("pairs", OutputLeaf(index, element.part, rank + 1, False)),))
+    return OutputLeaf(index, element, rank, False)
+
+
+def has_complex_output(tree: OutputTree) -> bool:
+    """True when some part of a result is complex."""
+    if isinstance(tree, OutputStruct):
+        complex_ = tree.kind is ComplexArray or is_complex_kind(tree.kind)
+        return complex_ or any(has_complex_output(item) for _, item in tree.items)
+    return isinstance(tree, OutputConstant) and np.iscomplexobj(tree.value)
+
+
+def has_complex(spec: Spec) -> bool:
+    """True when some part of an argument is complex."""
+    if isinstance(spec, ArraySpec):
+        return isinstance(spec.element, Complex)
+    if not isinstance(spec, StructSpec):
+        return False
+    return is_complex_kind(spec.kind) or any(has_complex(item) for _, item in spec.items)
+
+
+def is_complex_kind(kind: type) -> bool:
+    """True for the kinds of structures that are complex numbers, of a real and an imaginary part."""
+    return issubclass(kind, complex | np.complexfloating)
+
+
 def rebuild(kind: type, items: list[tuple[Any, Any]]) -> Any:
     """A container of the given kind with these items: how arguments and results are put together."""
     values = [value for _, value in items]
+    if is_complex_kind(kind):
+        return kind(complex(*values))
+    if kind is ComplexArray:
+        (pairs,) = values
+        return pairs.view(np.complex128 if pairs.dtype == np.float64 else np.complex64)[..., 0]
     if kind is dict:
         return dict(items)
     if kind in (list, tuple):

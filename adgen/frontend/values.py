@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adgen.frontend.complexes.types import C64, C128
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F32, F64, I64, Scalar
 
@@ -137,13 +138,17 @@ PYTHON_TYPES: dict[tuple[Scalar, bool], type] = {
     (I64, True): int,
     (F64, True): float,
     (F32, True): float,
+    (C128, True): complex,
+    (C64, True): complex,
     (BOOL, False): np.bool_,
     (I64, False): np.int64,
     (F64, False): np.float64,
     (F32, False): np.float32,
+    (C128, False): np.complex128,
+    (C64, False): np.complex64,
 }
 
-NUMERIC_TYPES = (bool, int, float, np.bool_, np.integer, np.floating)
+NUMERIC_TYPES = (bool, int, float, complex, np.bool_, np.integer, np.floating, np.complexfloating)
 
 
 def python_type(value: Any) -> type:
@@ -191,7 +196,7 @@ def instance_fields(value: Any) -> dict[str, Any]:
 def describe(value: Any) -> str:
     """A few words for a message: what kind of value this is."""
     if isinstance(value, Number):
-        return {"f64": "a float", "f32": "a float32", "i64": "an int", "bool": "a bool"}[value.element.name]
+        return f"{'an' if value.element == I64 else 'a'} {PYTHON_TYPES[value.element, value.element != F32].__name__}"
     if isinstance(value, Dynamic):
         rank = getattr(value, "rank", None)
         return "an array" if rank is None else f"an array of rank {rank}"

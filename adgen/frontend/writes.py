@@ -6,6 +6,7 @@ after one of them has changed is noticed.
 
 from __future__ import annotations
 
+from adgen.frontend.complexes.types import memory_of
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Value
@@ -20,6 +21,7 @@ class Writes:
 
     def root(self, base: Value) -> Value:
         """The buffer that owns the memory of a handle."""
+        base = memory_of(base)
         operation = self._builder.definitions.get(base)
         while operation is not None and operation.row is core.RESHAPE:
             base = operation.operands[0]

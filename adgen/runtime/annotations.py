@@ -18,13 +18,25 @@ from typing import Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, UnknownSpec
+from adgen.frontend.complexes.types import C64, C128, COMPLEX
+from adgen.frontend.specs import (
+    ArraySpec,
+    ScalarSpec,
+    Spec,
+    StaticSpec,
+    StructSpec,
+    UnknownSpec,
+    complex_spec,
+    is_complex_kind,
+)
 from adgen.ir.types import BOOL, F32, F64, I64, Scalar
 
 TEXT_NAMES: Mapping[str, Scalar] = {
     "f64": F64, "float64": F64, "double": F64, "float": F64,
     "f32": F32, "float32": F32,
     "i64": I64, "int64": I64, "int": I64,
+    "c128": C128, "complex128": C128, "complex": C128,
+    "c64": C64, "complex64": C64,
     "bool": BOOL,
 }  # fmt: skip
 TYPE_TEXT = re.compile(r"\s*([A-Za-z]\w*)\s*(?:\[([^\[\]]*)\])?\s*")
@@ -53,11 +65,17 @@ def parse_type_text(text: str) -> Spec | None:
         return None
     element = TEXT_NAMES[match[1]]
     if match[2] is None:
-        return ScalarSpec(element)
+        return _number(np.complex64 if element == C64 else complex) if element.name in COMPLEX else ScalarSpec(element)
     extents = [part.strip() for part in match[2].split(",")] if match[2].strip() else []
     if not all(part in (":", "_", "*") or part.isidentifier() or part.isdecimal() for part in extents):
         return None
     return array_spec(element, extents)
+
+
+def _number(kind: type) -> StructSpec:
+    """A complex number."""
+    known = kind if kind in (complex, np.complex64) else np.complex128
+    return complex_spec(known, known is complex)
 
 
 def array_spec(element: Scalar, extents: Sequence[str]) -> ArraySpec:
@@ -100,6 +118,8 @@ def parameter_spec(parameter: inspect.Parameter, namespace: Mapping[str, Any]) -
     default = parameter.default
     if isinstance(default, float):
         return ScalarSpec(F64)
+    if isinstance(default, complex):
+        return _number(type(default))
     if default is inspect.Parameter.empty or (isinstance(default, int) and not isinstance(default, bool)):
         return UnknownSpec()  # `scale=1` may well be called with 0.5: its use decides
     return StaticSpec(default)
@@ -110,6 +130,8 @@ def from_annotation(annotation: Any, namespace: Mapping[str, Any]) -> Spec:
     text = getattr(annotation, "__forward_arg__", annotation)
     if isinstance(text, str):
         return _from_text(text, namespace)
+    if isinstance(annotation, type) and is_complex_kind(annotation):
+        return _number(annotation)
     if isinstance(annotation, type) and (element := _element(annotation)) is not None:
         return ScalarSpec(element)
     if (spec := _from_shaped_array(annotation)) is not None:

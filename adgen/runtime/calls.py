@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError
+from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec
 from adgen.ir.types import BOOL, Buffer
 from adgen.runtime.callcode import call_source, output_constants, scalar_results
@@ -24,6 +25,7 @@ from adgen.runtime.convert import (
     overlapping,
     path_text,
     refuse_overlap,
+    restore,
 )
 from adgen.runtime.failures import OUT_OF_MEMORY, failure, out_of_memory
 from adgen.runtime.programs import Program
@@ -54,7 +56,7 @@ class Entry:
         results = self.raw(*values)
         for position in program.written:
             if values[position] is not given[position]:
-                given[position][...] = values[position]
+                restore(given[position], values[position], program.leaves[position].spec)
         return results
 
     def check_guarded(self, given: Sequence[Any]) -> None:
@@ -135,7 +137,7 @@ def direct_call(
     (dtype, rank, layout, the value of an option) is checked; anything unexpected goes to `otherwise`, which takes the
     same arguments.  None when these arguments need more than a check.
     """
-    if any(isinstance(spec, StructSpec) for spec in specs.values()):
+    if any(isinstance(spec, StructSpec) or _is_complex_array(spec) for spec in specs.values()):
         return None
     names: list[str] = []
     casts: list[str] = []
@@ -163,6 +165,10 @@ def direct_call(
     tests = [*options, *_array_tests(entry.program, names)]
     checks = [f"if {' or '.join(tests)}:", f"    return {slow}"] if tests else []
     return entry.define(call_source(entry.program, "direct", names, [*checks, *casts], slow), "direct", **bound)
+
+
+def _is_complex_array(spec: Spec) -> bool:
+    return isinstance(spec, ArraySpec) and isinstance(spec.element, Complex)
 
 
 def _array_tests(program: Program, names: Sequence[str]) -> list[str]:

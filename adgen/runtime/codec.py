@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError, Span
+from adgen.frontend.complexes.types import ELEMENTS
 from adgen.frontend.specs import (
     ArraySpec,
+    ComplexArray,
     Leaf,
     OutputConstant,
     OutputLeaf,
@@ -26,12 +28,16 @@ from adgen.frontend.specs import (
     StaticSpec,
     StructSpec,
 )
-from adgen.ir.types import SCALARS, parse_type
+from adgen.ir.types import parse_type
 from adgen.runtime.programs import Program, Site
 from adgen.runtime.trees import named_tuple
 
 Data = Any
 CONTAINERS: Mapping[str, type] = {"tuple": tuple, "list": list, "dict": dict}
+CLASSES: Mapping[str, type] = {
+    **CONTAINERS,
+    **{kind.__name__: kind for kind in (complex, np.complex128, np.complex64, ComplexArray)},
+}
 
 
 def encode_program(program: Program) -> Data:
@@ -100,9 +106,9 @@ def encode_spec(spec: Spec) -> Data:
 def decode_spec(data: Data) -> Spec:
     """The spec that `encode_spec` took."""
     if "scalar" in data:
-        return ScalarSpec(SCALARS[data["scalar"]], data["weak"])
+        return ScalarSpec(ELEMENTS[data["scalar"]], data["weak"])
     if "array" in data:
-        return ArraySpec(SCALARS[data["array"]], data["rank"], tuple(data["extents"]))
+        return ArraySpec(ELEMENTS[data["array"]], data["rank"], tuple(data["extents"]))
     if "struct" in data:
         return StructSpec(decode_class(data["struct"]), tuple((key, decode_spec(item)) for key, item in data["items"]))
     return StaticSpec(decode_constant(data["static"]))
@@ -130,7 +136,7 @@ def encode_tree(tree: OutputTree) -> Data:
 def decode_tree(data: Data) -> OutputTree:
     """The structure that `encode_tree` took."""
     if "leaf" in data:
-        return OutputLeaf(data["leaf"], SCALARS[data["element"]], data["rank"], data["weak"])
+        return OutputLeaf(data["leaf"], ELEMENTS[data["element"]], data["rank"], data["weak"])
     if "constant" in data:
         return OutputConstant(decode_constant(data["constant"]))
     items = tuple((key, decode_tree(item)) for key, item in data["items"])
@@ -142,7 +148,7 @@ def decode_tree(data: Data) -> OutputTree:
 
 def encode_class(kind: type) -> Data:
     """A container class: a built-in one, a NamedTuple by its fields, any other by where it is defined."""
-    if kind in CONTAINERS.values():
+    if kind in CLASSES.values():
         return kind.__name__
     fields = getattr(kind, "_fields", None)
     if fields is None and dataclasses.is_dataclass(kind):
@@ -153,7 +159,7 @@ def encode_class(kind: type) -> Data:
 def decode_class(data: Data) -> type:
     """The class, or a NamedTuple with its fields when it cannot be imported here."""
     if isinstance(data, str):
-        return CONTAINERS[data]
+        return CLASSES[data]
     found = _imported(data["module"], data["class"])
     return found if isinstance(found, type) else named_tuple(tuple(data["fields"]))
 
@@ -177,6 +183,8 @@ def encode_constant(value: Any) -> Data:
     """A constant that JSON can hold, or the reason why not as an AdgenError."""
     if type(value) in PLAIN:
         return value
+    if isinstance(value, complex) or (isinstance(value, np.generic | np.ndarray) and value.dtype.kind == "c"):
+        return {"complex": encode_constant(np.real(value)), "imag": encode_constant(np.imag(value))}
     if isinstance(value, np.generic):
         return {"numpy": value.dtype.str, "values": value.item()}
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
@@ -195,9 +203,18 @@ def decode_constant(data: Data) -> Any:
     """The constant that `encode_constant` took."""
     if not isinstance(data, dict):
         return data
+    if "complex" in data:
+        real, imag = decode_constant(data["complex"]), decode_constant(data["imag"])
+        return complex(real, imag) if type(real) is float else _joined(np.asarray(real), np.asarray(imag))
     if "numpy" in data:
         array = np.array(data["values"], np.dtype(data["numpy"]))
         return array if array.ndim else array[()]
     pairs = [(key, decode_constant(item)) for key, item in data["items"]]
     make: Callable[[Any], Any] = CONTAINERS[data["container"]]
     return make(pairs) if make is dict else make(item for _, item in pairs)
+
+
+def _joined(real: np.ndarray[Any, Any], imag: np.ndarray[Any, Any]) -> Any:
+    whole = np.empty(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
+    whole.real, whole.imag = real, imag
+    return whole if whole.ndim else whole[()]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError
+from adgen.frontend.complexes.types import C64, C128, Complex
 from adgen.frontend.specs import ArraySpec, ScalarSpec
 from adgen.ir.types import BOOL, F32, F64, I64, Scalar
 from adgen.runtime.signatures import ArgumentError
@@ -21,6 +22,8 @@ DTYPES: dict[Scalar, np.dtype[Any]] = {
     F32: np.dtype(np.float32),
     I64: np.dtype(np.int64),
     BOOL: np.dtype(np.bool_),
+    C128: np.dtype(np.complex128),
+    C64: np.dtype(np.complex64),
 }
 NUMBERS: dict[Scalar, type] = {F64: float, F32: float, I64: int, BOOL: bool}
 OVERLAP_WORK = 10_000
@@ -52,10 +55,21 @@ def canonical(value: Any, spec: ScalarSpec | ArraySpec) -> Any:
 
 
 def canonical_array(value: Any, element: Scalar) -> np.ndarray[Any, Any]:
-    """An array of the native dtype, C-contiguous and aligned: the same one if it is so."""
+    """An array of the native dtype, C-contiguous and aligned: the same one if it is so.
+
+    Of complex numbers it is their parts, along one more axis of the same memory.
+    """
     dtype = DTYPES[element]
     array = np.require(value, dtype, ["C", "A"])
-    return array if array.dtype is dtype and type(array) is np.ndarray else np.array(array, dtype, copy=True, order="C")
+    if array.dtype is not dtype or type(array) is not np.ndarray:
+        array = np.array(array, dtype, copy=True, order="C")
+    return array.view(DTYPES[element.part]).reshape(*array.shape, 2) if isinstance(element, Complex) else array
+
+
+def restore(given: np.ndarray[Any, Any], value: np.ndarray[Any, Any], spec: ScalarSpec | ArraySpec) -> None:
+    """Give an argument the contents of what was passed in its place."""
+    if not np.may_share_memory(given, value):
+        given[...] = value.view(DTYPES[spec.element])[..., 0] if isinstance(spec.element, Complex) else value
 
 
 def check_written(value: np.ndarray[Any, Any], spec: ArraySpec, name: str, function_name: str) -> None:

@@ -32,6 +32,8 @@ from adgen.frontend.specs import (
     ScalarSpec,
     Spec,
     StructSpec,
+    array_output,
+    has_complex_output,
     output_leaves,
 )
 from adgen.ir.nodes import Function
@@ -60,6 +62,13 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
     if product == "pure":
         return _renamed(_trimmed(pure), "_pure")
     assert wrt is not None
+    if has_complex_output(pure.output):
+        raise NotScalar(
+            "AD143",
+            f"`{function.name}` gives complex numbers, and derivatives are taken of real results",
+            function.span,
+            "return a real number such as `abs(z)`, or real and imaginary parts",
+        )
     build = {"grad": _grad, "value_and_grad": _value_and_grad, "jvp": _jvp, "vjp": _vjp, "hvp": _hvp}[product]
     return _renamed(build(pure, wrt), f"_{product}")
 
@@ -71,11 +80,11 @@ def purified(primal: Lowered) -> Lowered:
     written = written_parameters(primal.function)
     if not written or not _is_none(primal.output):
         return replace(primal, function=function)
-    trees = []
+    trees: list[OutputTree] = []
     for position, parameter in enumerate(written):
         spec = primal.leaves[parameter].spec
         assert isinstance(spec, ArraySpec)
-        trees.append(OutputLeaf(first + position, spec.element, spec.rank))
+        trees.append(array_output(first + position, spec.element, spec.rank))
     names = tuple(primal.leaves[parameter].name for parameter in written)
     output = trees[0] if len(trees) == 1 else container(named_tuple(names), trees)
     return replace(primal, function=function, output=output)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError
+from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import ArraySpec, Leaf, ScalarSpec, Spec, StaticSpec, StructSpec
 from adgen.ir.types import BOOL, I64, Scalar
 from adgen.runtime.calls import Entry, direct_call
@@ -122,7 +123,8 @@ def fitted(value: Any, spec: ScalarSpec | ArraySpec, name: str) -> Any:
 def _fits(dtype: np.dtype[Any], element: Scalar) -> bool:
     if element in (I64, BOOL):
         return dtype.kind == "b" or (element == I64 and dtype.kind in "iu")
-    return dtype.kind in "biu" or (dtype.kind == "f" and dtype.itemsize <= DTYPES[element].itemsize)
+    kinds = "fc" if isinstance(element, Complex) else "f"
+    return dtype.kind in "biu" or (dtype.kind in kinds and dtype.itemsize <= DTYPES[element].itemsize)
 
 
 def check_structure(value: Any, spec: Spec, name: str) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, rebuild
 from adgen.ir.types import BOOL, F32, I64, Scalar
 from adgen.runtime.convert import DTYPES
@@ -133,7 +134,10 @@ def _numbers(
         return np.asarray(rng.integers(*strategy.integers, shape))
     if element == BOOL:
         return np.asarray(rng.integers(0, 2, shape)).astype(bool)
-    return np.asarray(rng.uniform(*strategy.floats, shape)).astype(DTYPES[element])
+    numbers = rng.uniform(*strategy.floats, shape)
+    if isinstance(element, Complex):
+        numbers = numbers + 1j * rng.uniform(*strategy.floats, shape)
+    return np.asarray(numbers).astype(DTYPES[element])
 
 
 def trial(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str | None:
@@ -165,9 +169,9 @@ def finite(value: Any) -> bool:
         return all(finite(item) for item in value.values())
     if isinstance(value, tuple | list):
         return all(finite(item) for item in value)
-    if isinstance(value, float | np.floating | np.ndarray):
+    if isinstance(value, float | complex | np.inexact | np.ndarray):
         array = np.asarray(value)
-        return array.dtype.kind != "f" or bool(np.isfinite(array).all())
+        return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
     return True
 
 

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec
+from adgen.frontend.complexes.types import C64, C128
+from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, complex_spec
 from adgen.ir.types import BOOL, F32, F64, I64, Scalar
 
 INT64 = range(-(2**63), 2**63)
@@ -75,6 +76,9 @@ def describe(value: Any, name: str) -> Spec:
         return _array(value, name)
     if isinstance(value, bool | np.bool_):
         return ScalarSpec(BOOL, type(value) is bool)
+    if isinstance(value, complex | np.complexfloating):
+        kind = complex_kind(value.dtype, name) if isinstance(value, np.generic) else complex
+        return complex_spec(kind, kind is complex)
     if isinstance(value, np.generic):
         return ScalarSpec(element_of(value.dtype, name), False)
     if isinstance(value, STATIC_TYPES):
@@ -95,10 +99,23 @@ def _array(value: np.ndarray[Any, Any], name: str) -> Spec:
             f"argument `{name}` is a {type(value).__name__}, whose arithmetic is not that of an array",
             help=f"pass an ordinary array: np.asarray({name.split('[')[0]})",
         )
+    if value.dtype.kind == "c":
+        kind = complex_kind(value.dtype, name)
+        return ArraySpec(C64 if kind is np.complex64 else C128, value.ndim) if value.ndim else complex_spec(kind, False)
     element = element_of(value.dtype, name)
     if element == I64 and value.dtype.kind == "u" and value.dtype.itemsize == 8 and (value > INT64[-1]).any():
         raise ArgumentError("AD127", f"argument `{name}` holds integers that do not fit into 64 bits with a sign")
     return ArraySpec(element, value.ndim) if value.ndim else ScalarSpec(element, False)
+
+
+def complex_kind(dtype: np.dtype[Any], name: str) -> type:
+    """`np.complex128` or `np.complex64` for a dtype.
+
+    Raises AdgenError when it is another one.
+    """
+    if dtype.itemsize > 16:
+        return type(element_of(dtype, name))  # refuses
+    return np.complex64 if dtype.itemsize == 8 else np.complex128
 
 
 def element_of(dtype: np.dtype[Any], name: str) -> Scalar:
@@ -114,7 +131,7 @@ def element_of(dtype: np.dtype[Any], name: str) -> Scalar:
         return F64 if dtype.itemsize == 8 else F32
     help = {
         "f": "pass float64 or float32: array.astype(float)",
-        "c": "pass the real and the imaginary part as two arguments",
+        "c": "pass complex128 or complex64: array.astype(complex)",
         "O": "pass numbers: np.array(values, dtype=float)",
     }.get(dtype.kind, "pass float64, float32, int64 or bool")
     raise ArgumentError("AD127", f"argument `{name}` has dtype {dtype}, which adgen does not compute with", help=help)

@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from adgen.frontend.specs import (
+    ComplexArray,
     OutputConstant,
     OutputLeaf,
     OutputStruct,
@@ -74,6 +77,9 @@ def flatten(tree: OutputTree, value: Any, name: str) -> Iterator[tuple[OutputLea
 
 
 def _part(tree: OutputStruct, position: int, key: Any, value: Any, name: str) -> tuple[Any, str]:
+    if tree.kind is ComplexArray:
+        array = np.asarray(value)
+        return np.stack([array.real, array.imag], axis=-1), name
     if isinstance(value, dict):
         key = tree.kind._fields[position] if hasattr(tree.kind, "_fields") else key
         if key not in value:

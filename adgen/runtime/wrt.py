@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StructSpec
+from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StructSpec, has_complex
 
 Packing = Literal["bare", "tuple", "named"]
 
@@ -48,6 +48,8 @@ def resolve(wrt: Any, specs: Mapping[str, Spec], function_name: str) -> Wrt:
     """
     parameters = tuple(specs)
     if wrt is None:
+        for name in parameters:
+            _check_real(name, specs[name])
         floats = tuple(name for name in parameters if has_floats(specs[name]))
         if not floats:
             kinds = ", ".join(f"`{name}` is {describe(spec)}" for name, spec in specs.items()) or "it has none"
@@ -67,6 +69,7 @@ def resolve(wrt: Any, specs: Mapping[str, Spec], function_name: str) -> Wrt:
                 help="list each parameter once, as a duplicate is a slip",
             )
     for name in names:
+        _check_real(name, specs[name])
         _check_floats(name, specs[name])
     return Wrt(names, "tuple" if isinstance(wrt, list | tuple) else "bare")
 
@@ -96,6 +99,15 @@ def has_floats(spec: Spec) -> bool:
     if isinstance(spec, ScalarSpec | ArraySpec):
         return spec.element.is_float
     return isinstance(spec, StructSpec) and any(has_floats(item) for _, item in spec.items)
+
+
+def _check_real(name: str, spec: Spec) -> None:
+    if has_complex(spec):
+        raise AdgenError(
+            "AD142",
+            f"argument `{name}` is complex, and derivatives are taken for real arguments",
+            help="pass its real and imaginary parts as two arguments, or name the real arguments with wrt=",
+        )
 
 
 def describe(spec: Spec) -> str:

@@ -1,4 +1,5 @@
 """Functions that are refused.  The line of the diagnostic ends in `# ADnnn words of the message`."""
+import math
 import random
 import time
 
@@ -219,8 +220,51 @@ def float_range(x=0.5, n=3.0):
     return x
 
 
-def complex_constant(x=0.5):
-    return x * 2j  # AD301 complex
+def function_of_math_of_complex(x=0.5):
+    return math.sin(x * 2j).real  # AD302 must be real number
+
+
+def order_of_complex(x=0.5):
+    return x if x * 2j < 1.0 else 2.0 * x  # AD309 not supported between instances of 'complex' and 'float'
+
+
+def complex_in_real_array(x=np.array([0.5, 1.0])):
+    x[0] = 2j * x[1]  # AD308 imaginary part
+    return x
+
+
+def complex_to_float(x=0.5):
+    return float(x + 2j)  # AD308 imaginary part
+
+
+def floor_of_complex(x=0.5):
+    return abs(np.floor(x + 2j))  # AD301 floor
+
+
+def clip_of_complex(x=0.5):
+    return abs(np.clip(x * 2j, 0.0, 1.0))  # AD301 clip
+
+
+def complex_index(x=np.array([0.5, 1.0])):
+    return x[x[0] * 1j]  # AD304 not a complex number
+
+
+def complex_added_in_place(x=np.array([0.5, 1.0])):
+    x += 1j  # AD338 in-place
+    return x
+
+
+def part_of_complex_number_set(x=0.5):
+    z = x + 1j
+    z.real = 2.0  # AD215 .real
+    return abs(z)
+
+
+def complex_recursion(x=0.5, n=3):
+    def power(z, n):
+        return z if n == 0 else power(z * 1j, n - 1)  # AD218 recursion
+
+    return abs(power(x + 0j, n))
 
 
 def unpack_mismatch(x=0.5):

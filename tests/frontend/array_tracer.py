@@ -7,9 +7,9 @@ import operator
 import numpy as np
 
 from adgen.frontend import arrays, scalars
+from adgen.frontend.complexes.builder import ComplexBuilder
 from adgen.frontend.context import Context
 from adgen.frontend.values import Number
-from adgen.ir.builder import Builder
 from adgen.ir.interpret import run
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F32, F64, I64, Buffer
@@ -126,7 +126,7 @@ for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
 
 def lowered(function, *arguments):
     """The IR function of a Python function for arguments of these types, and the pieces of its result."""
-    builder = Builder()
+    builder = ComplexBuilder()
     ctx = Context(builder=builder)
     parameters, traced = [], []
     for k, argument in enumerate(arguments):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from adgen.frontend.complexes.types import C64, C128, Complex
 from adgen.frontend.lower import lower
 from adgen.frontend.specs import (
     ArraySpec,
@@ -23,6 +24,7 @@ from adgen.frontend.specs import (
     Spec,
     StaticSpec,
     StructSpec,
+    complex_spec,
     rebuild,
 )
 from adgen.ir import interpret
@@ -30,18 +32,20 @@ from adgen.ir.types import BOOL, F32, F64, I64, Scalar
 from adgen.ir.verify import verify
 
 CORPUS = Path(__file__).parent.parent / "corpus"
-DTYPES = {F64: np.float64, F32: np.float32, I64: np.int64, BOOL: np.bool_}
+DTYPES = {F64: np.float64, F32: np.float32, I64: np.int64, BOOL: np.bool_, C128: np.complex128, C64: np.complex64}
 
 
 def element_of(dtype: Any) -> Scalar:
     """The scalar type of a NumPy type."""
-    if dtype == np.float32:
-        return F32
-    return {"f": F64, "i": I64, "u": I64, "b": BOOL}[np.dtype(dtype).kind]
+    if dtype in (np.float32, np.complex64):
+        return F32 if dtype == np.float32 else C64
+    return {"f": F64, "i": I64, "u": I64, "b": BOOL, "c": C128}[np.dtype(dtype).kind]
 
 
 def spec_of(value: Any) -> Spec:
     """The spec of an actual argument."""
+    if isinstance(value, complex | np.complexfloating):
+        return complex_spec(type(value), type(value) is complex)
     if isinstance(value, np.ndarray):
         element = element_of(value.dtype)
         return ArraySpec(element, value.ndim) if value.ndim else ScalarSpec(element, False)
@@ -71,7 +75,7 @@ def run(function: Any, arguments: dict[str, Any]) -> tuple[Any, list[Any]]:
     result = lowered_for(function, arguments)
     inputs = inputs_of(result, arguments)
     outcome = interpret.run(result.function, inputs)
-    return tree_of(result.output, outcome.results), inputs
+    return tree_of(result.output, outcome.results), [_after(x, leaf) for x, leaf in zip(inputs, result.leaves)]
 
 
 def inputs_of(lowered: Lowered, arguments: dict[str, Any]) -> list[Any]:
@@ -84,7 +88,17 @@ def _leaf(arguments: dict[str, Any], leaf: Any) -> Any:
     for key in leaf.path:
         value = value[key] if isinstance(value, tuple | list | dict) else getattr(value, str(key))
     if isinstance(leaf.spec, ArraySpec):
-        return np.array(value, dtype=DTYPES[leaf.spec.element], order="C")
+        array = np.array(value, dtype=DTYPES[leaf.spec.element], order="C")
+        if not isinstance(leaf.spec.element, Complex):
+            return array
+        return array.view(DTYPES[leaf.spec.element.part]).reshape(*array.shape, 2)
+    return value
+
+
+def _after(value: Any, leaf: Any) -> Any:
+    """An argument as Python sees it."""
+    if isinstance(leaf.spec, ArraySpec) and isinstance(leaf.spec.element, Complex):
+        return value.view(DTYPES[leaf.spec.element])[..., 0]
     return value
 
 
@@ -106,7 +120,7 @@ def agree(got: Any, want: Any) -> bool:
         return bool(got == want)
     if isinstance(want, np.ndarray) and element_of(want.dtype) != element_of(np.asarray(got).dtype):
         return False
-    tolerance = 1e-5 if getattr(want, "dtype", None) == np.float32 else 1e-12
+    tolerance = 1e-5 if getattr(want, "dtype", None) in (np.float32, np.complex64) else 1e-12
     return np.shape(got) == np.shape(want) and bool(
         np.allclose(got, want, rtol=tolerance, atol=tolerance, equal_nan=True)
     )

@@ -20,6 +20,7 @@ from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import as_number, axis_argument, count, shape_tuple
 from adgen.frontend.arrays.shaping import transpose
 from adgen.frontend.arrays.storage import NUMPY, copy_into, finish, settle, writable
+from adgen.frontend.complexes.types import Complex, memory_of
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
 
@@ -41,12 +42,79 @@ def attribute(ctx: Context, array: Array, name: str) -> Any:
         return transpose(ctx, array)
     if name == "dtype":
         return NUMPY[array.element]
-    if name in ("real", "flat"):
-        return array if name == "real" else ravel(ctx, array)
+    if name in ("real", "imag"):
+        return part(ctx, array, name)
+    if name == "flat":
+        return ravel(ctx, array)
     if name in ("itemsize", "nbytes"):
         width = int(NUMPY[array.element].itemsize)
         return width if name == "itemsize" else elementwise(ctx, np.multiply, [attribute(ctx, array, "size"), width])
     ctx.fail("AD237", f"the attribute `{name}` of arrays is not supported")
+
+
+def part(ctx: Context, array: Array, name: str) -> Any:
+    """`array.real`, `array.imag`: of memory a view of it."""
+    if not isinstance(array.element, Complex):
+        return array if name == "real" else elementwise(ctx, np.imag, [array])
+    if not isinstance(array, View):
+        return elementwise(ctx, np.real if name == "real" else np.imag, [array])
+    frame = array.frame
+    axes = (*frame.axes, Axis(0 if name == "real" else 1))
+    return View(memory_of(array.base), Frame(frame.extents, axes), array.readonly)
+
+
+@expands(np.real)
+def real(ctx: Context, val: Any) -> Any:
+    """`np.real`."""
+    return part(ctx, as_array(ctx, val), "real")
+
+
+@expands(np.imag)
+def imag(ctx: Context, val: Any) -> Any:
+    """`np.imag`."""
+    return part(ctx, as_array(ctx, val), "imag")
+
+
+@expands(method="conj")
+def conj(ctx: Context, array: Any) -> Any:
+    """`array.conj()`."""
+    return elementwise(ctx, np.conjugate, [array])
+
+
+@expands(method="conjugate")
+def conjugate(ctx: Context, array: Any) -> Any:
+    """`array.conjugate()`."""
+    return elementwise(ctx, np.conjugate, [array])
+
+
+@expands(np.angle)
+def angle(ctx: Context, z: Any, deg: Any = False) -> Any:
+    """`np.angle`."""
+    return elementwise(ctx, np.angle, [z, bool(deg)])
+
+
+@expands(np.iscomplexobj)
+def iscomplexobj(ctx: Context, x: Any) -> bool:
+    """`np.iscomplexobj`: decided by the type."""
+    return isinstance(as_array(ctx, x).element, Complex)
+
+
+@expands(np.isrealobj)
+def isrealobj(ctx: Context, x: Any) -> bool:
+    """`np.isrealobj`."""
+    return not iscomplexobj(ctx, x)
+
+
+@expands(np.iscomplex)
+def iscomplex(ctx: Context, x: Any) -> Any:
+    """`np.iscomplex`: the imaginary part is not zero."""
+    return elementwise(ctx, np.not_equal, [imag(ctx, x), 0])
+
+
+@expands(np.isreal)
+def isreal(ctx: Context, x: Any) -> Any:
+    """`np.isreal`: the imaginary part is zero."""
+    return elementwise(ctx, np.equal, [imag(ctx, x), 0])
 
 
 def _selected_size(ctx: Context, array: Selection, name: str) -> Any:
@@ -86,12 +154,6 @@ def copy(ctx: Context, a: Any, order: Any = "C") -> Any:
     if isinstance(array, Selection):
         return masks.snapshot(ctx, array)
     return fresh(ctx, array) if array.rank else finish(ctx, array)
-
-
-@expands(np.real)
-def real(ctx: Context, val: Any) -> Any:
-    """`np.real`: the array itself."""
-    return attribute(ctx, as_array(ctx, val), "real")
 
 
 @expands(method="astype")

@@ -10,7 +10,8 @@ import numpy as np
 from adgen.frontend import scalars
 from adgen.frontend.arrays.model import Array, View
 from adgen.frontend.arrays.shapes import Extents, same_extent
-from adgen.frontend.arrays.storage import DTYPES, allocate, constant, copy_into, fresh_constant, scalar
+from adgen.frontend.arrays.storage import DTYPES, USABLE, allocate, constant, copy_into, fresh_constant, scalar
+from adgen.frontend.complexes.types import Complex
 from adgen.frontend.values import Sequence, describe, is_number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F64, Scalar
@@ -34,8 +35,7 @@ def dtype_argument(ctx: Context, dtype: Any, default: Scalar) -> Scalar:
     except TypeError:
         ctx.fail("AD334", f"{dtype!r} is not a dtype")
     if found not in DTYPES:
-        help = "use float64, float32, int64 or bool"
-        ctx.fail("AD334", f"arrays of {found} are not supported", help)
+        ctx.fail("AD334", f"arrays of {found} are not supported", USABLE)
     return DTYPES[found]
 
 
@@ -61,12 +61,15 @@ def from_nested(ctx: Context, nested: Any, dtype: Any = None) -> Array:
     """`np.array` of a nested list whose leaves are numbers or arrays of one shape."""
     if is_static(nested):
         data = scalars.static(ctx, np.array, nested)
-        if data.dtype == object or data.dtype.kind not in "fiub":
+        if data.dtype == object or data.dtype.kind not in "fiubc":
             ctx.fail("AD335", RAGGED if data.dtype == object else f"{describe(nested)} is not an array of numbers")
         if dtype is not None:
             from adgen.frontend.arrays.storage import NUMPY
 
-            data = data.astype(NUMPY[dtype_argument(ctx, dtype, F64)])
+            element = dtype_argument(ctx, dtype, F64)
+            if data.dtype.kind == "c" and not isinstance(element, Complex):
+                scalars.refuse_real(ctx, element)
+            data = data.astype(NUMPY[element])
         return fresh_constant(ctx, data)
     shape = _static_shape(ctx, nested)
     leaves = [(position, _leaf(ctx, leaf)) for position, leaf in _leaves(nested, len(shape))]

@@ -19,6 +19,7 @@ from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import shape_argument
 from adgen.frontend.arrays.slicing import integer
 from adgen.frontend.arrays.storage import copy, filled, fresh_constant, settle, shared_copy
+from adgen.frontend.complexes.types import C128, Complex
 from adgen.frontend.values import Number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F64, I64, Scalar
@@ -204,16 +205,17 @@ def linspace(ctx: Context, start: Any, stop: Any, num: Any = 50, endpoint: Any =
         ctx.fail("AD234", "`np.linspace` is supported between two numbers")
     b = ctx.builder
     (length,) = shape_argument(ctx, num)
-    element = dtype_argument(ctx, dtype, F64)
-    first, last = scalars.to(ctx, start, F64), scalars.to(ctx, stop, F64)
+    work = next((C128 for x in (start, stop) if isinstance(scalars.kind(ctx, x)[0], Complex)), F64)
+    element = dtype_argument(ctx, dtype, work)
+    first, last = scalars.to(ctx, start, work), scalars.to(ctx, stop, work)
     intervals = value(ctx, sub(ctx, length, 1) if endpoint else length)
     distance = b.op(ops.SUB, last, first)
-    step = b.op(ops.DIV, distance, scalars.convert(ctx, intervals, F64))
+    step = b.op(ops.DIV, distance, scalars.convert(ctx, intervals, work))
     positive = b.op(ops.GT, intervals, b.index(0))
 
     def reader(ctx: Context, indices: tuple[Value, ...]) -> Value:
         (k,) = indices
-        offset = b.op(ops.MUL, scalars.convert(ctx, k, F64), step)
+        offset = b.op(ops.MUL, scalars.convert(ctx, k, work), step)
         inside = b.op(ops.ADD, first, offset)
         if not endpoint:
             return scalars.convert(ctx, inside, element)

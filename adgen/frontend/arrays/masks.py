@@ -81,7 +81,7 @@ def update(ctx: Context, target: View, items: Sequence[Item], operator_: Any, va
     assert isinstance(place, View)
     source = _source(ctx, place, mask, first, value)
     weak = isinstance(value, Number) and value.weak if not isinstance(value, Array) else False
-    weak = weak or type(value) in (int, float, bool)
+    weak = weak or type(value) in (int, float, complex, bool)
 
     def body(indices: tuple[Value, ...]) -> None:
         number = Number(source.read(ctx, indices), weak)

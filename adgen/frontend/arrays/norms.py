@@ -12,7 +12,7 @@ from adgen.frontend import scalars
 from adgen.frontend.arrays.build import as_array
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.extremes import max_, min_
-from adgen.frontend.arrays.reduce import accumulate, floating, reduction, root, sum_
+from adgen.frontend.arrays.reduce import accumulate, floating, reduction, root, size_type, square_of_size, sum_
 from adgen.frontend.arrays.registry import expands
 from adgen.ir.nodes import Value
 
@@ -27,19 +27,19 @@ def norm(ctx: Context, x: Any, ord: Any = None, axis: Any = None, keepdims: Any 
     vector = array.rank == 1 or isinstance(axis, int)
     if ord in (None, "fro") or (ord == 2 and vector):
         element = floating(ctx, array, None)
-        zero = ctx.builder.const(0.0, element)
+        size = size_type(element)
+        zero = ctx.builder.const(0.0, size)
 
         def squared(x: Value) -> Value:
-            number = scalars.convert(ctx, x, element)
-            return ctx.builder.op(ops.MUL, number, number)
+            return square_of_size(ctx, scalars.convert(ctx, x, element))
 
         return reduction(
-            ctx, array, axis, keepdims, element, lambda line: root(ctx, accumulate(ctx, line, ops.ADD, zero, squared))
+            ctx, array, axis, keepdims, size, lambda line: root(ctx, accumulate(ctx, line, ops.ADD, zero, squared))
         )
-    size = elementwise(ctx, np.absolute, [array])
+    sizes = elementwise(ctx, np.absolute, [array])
     if vector and ord == 1:
-        return sum_(ctx, size, axis, None, keepdims)
+        return sum_(ctx, sizes, axis, None, keepdims)
     if vector and ord in (math.inf, -math.inf):
         extreme = max_ if ord > 0 else min_
-        return extreme(ctx, size, axis, keepdims)
+        return extreme(ctx, sizes, axis, keepdims)
     ctx.fail("AD236", f"`np.linalg.norm` with ord={ord!r} is not supported here", "use the 2-norm or Frobenius norm")

@@ -24,6 +24,7 @@ from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import Extents, broadcast, same_extent
 from adgen.frontend.arrays.storage import allocate, finish, settle
+from adgen.frontend.complexes.types import Complex
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, I64, Scalar
 
@@ -206,10 +207,11 @@ def inner(ctx: Context, a: Any, b: Any) -> Any:
 
 @expands(np.vdot)
 def vdot(ctx: Context, a: Any, b: Any) -> Any:
-    """`np.vdot` of real arrays: the sum of all products."""
+    """`np.vdot`: the sum of all products with the conjugate of `a`."""
     from adgen.frontend.arrays.reshaping import reshape
 
-    return dot(ctx, *(reshape(ctx, as_array(ctx, x), (-1,)) for x in (a, b)))
+    left, right = (reshape(ctx, as_array(ctx, x), (-1,)) for x in (a, b))
+    return dot(ctx, elementwise(ctx, np.conjugate, [left]) if isinstance(left.element, Complex) else left, right)
 
 
 @expands(np.outer)

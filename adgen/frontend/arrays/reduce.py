@@ -25,6 +25,7 @@ from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import axes_argument
 from adgen.frontend.arrays.slicing import integer
 from adgen.frontend.arrays.storage import finish, settle
+from adgen.frontend.complexes.types import Complex
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Row, Value
 from adgen.ir.types import BOOL, F64, I64, Scalar
@@ -195,7 +196,7 @@ def var(ctx: Context, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0
     """`np.var`: the mean of the squares of what remains when the mean is taken off."""
     array = _twice(ctx, a)
     element = floating(ctx, array, dtype)
-    return reduction(ctx, array, axis, keepdims, element, lambda line: _variance(ctx, line, element, ddof))
+    return reduction(ctx, array, axis, keepdims, size_type(element), lambda line: _variance(ctx, line, element, ddof))
 
 
 @expands(np.std, method="std")
@@ -203,7 +204,8 @@ def std(ctx: Context, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0
     """`np.std`; its derivative is zero where all elements are equal."""
     array = _twice(ctx, a)
     element = floating(ctx, array, dtype)
-    return reduction(ctx, array, axis, keepdims, element, lambda line: root(ctx, _variance(ctx, line, element, ddof)))
+    size = size_type(element)
+    return reduction(ctx, array, axis, keepdims, size, lambda line: root(ctx, _variance(ctx, line, element, ddof)))
 
 
 def _twice(ctx: Context, a: Any) -> Array:
@@ -216,10 +218,21 @@ def _variance(ctx: Context, line: Line, element: Scalar, ddof: Any) -> Value:
     middle = _mean(ctx, line, element)
 
     def squared(x: Value) -> Value:
-        rest = b.op(ops.SUB, scalars.convert(ctx, x, element), middle)
-        return b.op(ops.MUL, rest, rest)
+        return square_of_size(ctx, b.op(ops.SUB, scalars.convert(ctx, x, element), middle))
 
-    return _mean(ctx, line, element, integer(ctx, ddof, "ddof"), squared)
+    return _mean(ctx, line, size_type(element), integer(ctx, ddof, "ddof"), squared)
+
+
+def size_type(element: Scalar) -> Scalar:
+    """The type of the absolute value of a float or complex number."""
+    return element.part if isinstance(element, Complex) else element
+
+
+def square_of_size(ctx: Context, x: Value) -> Value:
+    """The square of the absolute value of a number."""
+    b = ctx.builder
+    squares = [b.op(ops.MUL, part, part) for part in b.flat([x])]
+    return squares[0] if len(squares) == 1 else b.op(ops.ADD, *squares)
 
 
 def root(ctx: Context, x: Value) -> Value:

@@ -13,6 +13,7 @@ from adgen.frontend.arrays.integers import Int, add, at_least, mul, plain, sub
 from adgen.frontend.arrays.loops import nest
 from adgen.frontend.arrays.model import Array, Axis, Frame, Lazy, View
 from adgen.frontend.arrays.shapes import assignable
+from adgen.frontend.complexes.types import C64, C128, Complex, memory_of
 from adgen.frontend.values import Number
 from adgen.ir import core
 from adgen.ir.nodes import Value
@@ -26,7 +27,10 @@ DTYPES: dict[np.dtype[Any], Scalar] = {
     np.dtype(np.float32): F32,
     np.dtype(np.int64): I64,
     np.dtype(np.bool_): BOOL,
+    np.dtype(np.complex128): C128,
+    np.dtype(np.complex64): C64,
 }
+USABLE = "use float64, float32, complex128, complex64, int64 or bool"
 NUMPY: dict[Scalar, np.dtype[Any]] = {element: dtype for dtype, element in DTYPES.items()}
 
 
@@ -39,8 +43,12 @@ def allocate(ctx: Context, element: Scalar, extents: Sequence[Value], name: str 
     return View(base, Frame.identity(extents))
 
 
-def parameter(ctx: Context, value: Value) -> View:
-    """A parameter of the function, which is a buffer."""
+def parameter(ctx: Context, value: Value, element: Scalar | None = None) -> View:
+    """A parameter of the function, which is a buffer; with a complex `element` its last axis holds the parts."""
+    if isinstance(element, Complex):
+        pairs = (*ctx.builder.dims(value)[:-1], ctx.builder.index(2))
+        (memory,) = ctx.builder.emit(core.RESHAPE, (value, *pairs))  # says that the last extent is 2
+        value = ctx.builder.handle(memory)
     return View(value, Frame.identity(ctx.builder.dims(value)))
 
 
@@ -51,10 +59,8 @@ def constant(ctx: Context, data: Any) -> View:
         data = data.astype(np.int64)
     if data.dtype.kind == "f" and data.dtype.itemsize == 2:
         data = data.astype(np.float32)
-    if data.dtype.kind == "c":
-        ctx.fail("AD301", "complex numbers are not supported", "split the value into its real and imaginary part")
     if data.dtype not in DTYPES:
-        ctx.fail("AD334", f"arrays of {data.dtype} are not supported", "use float64, float32, int64 or bool")
+        ctx.fail("AD334", f"arrays of {data.dtype} are not supported", USABLE)
     frozen = np.ascontiguousarray(data).reshape(data.shape).copy()
     frozen.flags.writeable = False
     (base,) = ctx.builder.emit(core.TABLE, (), {"element": str(DTYPES[data.dtype]), "data": frozen})
@@ -83,9 +89,10 @@ def filled(ctx: Context, element: Scalar, extents: Sequence[Value], number: Any)
 def materialise(ctx: Context, array: Array, name: str = "") -> Array:
     """An array that gets a name: an expression is computed into memory of its own, a view stays a view."""
     if isinstance(array, View):
-        operation = ctx.builder.definitions.get(array.base)
-        if name and not array.base.name and operation is not None and operation.row in (core.ALLOC, core.RESHAPE):
-            array.base.name = name
+        memory = memory_of(array.base)
+        operation = ctx.builder.definitions.get(memory)
+        if name and not memory.name and operation is not None and operation.row in (core.ALLOC, core.RESHAPE):
+            memory.name = name
         return array
     if isinstance(array, Lazy):
         return copy(ctx, array, name)
@@ -123,7 +130,7 @@ def _is_zero(ctx: Context, fill: Any) -> bool:
     if not isinstance(fill, Value):
         return False
     number = ctx.builder.known(fill)
-    return number is not None and number == 0 and not np.signbit(np.float64(number))
+    return number is not None and number == 0 and not any(np.signbit([np.real(number), np.imag(number)]))
 
 
 # -- writing -----------------------------------------------------------------------------------------------------

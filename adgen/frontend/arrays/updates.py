@@ -34,8 +34,8 @@ def change(ctx: Context, base: Value, indices: tuple[Value, ...], operator_: Any
 
 def allow_cast(ctx: Context, source: Scalar, target: Scalar) -> None:
     """NumPy's `same_kind` rule for in-place operators."""
-    order = ("bool", "i64", "f32", "f64")
+    order = ("bool", "i64", "f32", "f64", "c64", "c128")
     lossy = order.index(source.name) > order.index(target.name)
-    if lossy and not (source.is_float and target.is_float):
+    if lossy and not (source.is_float and target.is_float and type(source) is type(target)):
         message = f"an in-place operator cannot store {source} into an array of {target}"
-        ctx.fail("AD338", message, "make the array a float array, or write `a = a + ...`")
+        ctx.fail("AD338", message, "make the array one of that type, or write `a = a + ...`")
