@@ -32,6 +32,13 @@ HINTS = """/* `omp simd` is a hint: no warning where it is not known (no -fopenm
 #endif"""
 
 
+FILLED = """/* arrays are read as far as a loop has filled them, which compilers cannot always see */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif"""
+LOCAL_ARRAY = re.compile(r"\s*(double|float|int64_t|bool) \w+\[\d+\];")
+
+
 @dataclass(frozen=True)
 class Site:
     """A check of the emitted code: the Python exception, its message with {0} and {1}, its place."""
@@ -81,7 +88,10 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         "c/source.c.j2",
         banner=BANNER,
         header_name=header_name,
-        directives=[HINTS] if any(line.lstrip().startswith("#pragma omp") for line in lines) else [],
+        directives=[
+            *([HINTS] if any(line.lstrip().startswith("#pragma omp") for line in lines) else []),
+            *([FILLED] if any(LOCAL_ARRAY.match(line) for line in lines) else []),
+        ],
         helpers=[*memory_helpers(lines), *spelled],
         tables=[text for name, text in tables.texts.items() if name in words],
         callees=callees,

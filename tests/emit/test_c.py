@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from adgen import ops
+from adgen.emit import emit
 from adgen.emit.names import Names, legible
 from adgen.ir.interpret import run
 from adgen.ir.reader import parse_function
@@ -106,3 +107,25 @@ def test_the_same_function_gives_the_same_text() -> None:
 
     first, second = (emit([optimise(program("triangular nest with a branch"))], "m").c_source for _ in range(2))
     assert first == second
+
+
+def test_arrays_that_a_loop_fills_in_part() -> None:
+    """What compilers cannot see is said once, where there is such an array, and nowhere else."""
+    text = """function f(%x: f64[:], %y: f64) -> (out) {{
+      %0 = const {{type="i64", value=0}} : i64
+      %2 = const {{type="i64", value=2}} : i64
+      %none = const {{type="f64", value=0.0}} : f64
+      {alloc}
+      %out = for %0, %2, %none {{exit=true, step=1}} (%i: i64, %s: f64) {{
+        %v = load %x, %i : f64
+        {store}
+        %t = add %s, %v : f64
+        %c = lt %t, %y : bool
+        yield %c, %t
+      }} : f64
+      return %out
+    }}"""
+    alloc, store = '%w = alloc %2 {element="f64", zero=false} : f64[:]', "store %w, %v, %i"
+    for parts, wanted in (({"alloc": alloc, "store": store}, True), ({"alloc": "", "store": ""}, False)):
+        emitted = emit([parse_function(text.format(**parts), ops.ROWS)], "module")
+        assert ("maybe-uninitialized" in emitted.c_source) == wanted
