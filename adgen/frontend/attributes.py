@@ -10,7 +10,7 @@ import numpy as np
 
 from adgen.frontend import arrays, calls, memory, operators, scalars
 from adgen.frontend.state import is_instance
-from adgen.frontend.values import Closure, Dynamic, Loop, Method, Number, Sequence, describe
+from adgen.frontend.values import Closure, Dynamic, Generator, Loop, Method, Number, Sequence, Text, describe
 from adgen.ir.types import BOOL, F32, F64, I64
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def get(ctx: Context, value: Any, name: str) -> Any:
         if name == "__name__":
             return value.name
         ctx.fail("AD404", f"the function `{value.name}` has no attribute `{name}`")
+    if isinstance(value, Text | Generator):
+        ctx.fail("AD230", f"`.{name}` of {describe(value)} is not supported")
     if isinstance(value, Sequence | Loop):
         ctx.fail("AD230", f"`.{name}` of a list whose length is not known when compiling is not supported")
     if is_instance(value):

@@ -84,7 +84,6 @@ class Context:
     record: Callable[..., None] = lambda *_: None
     upkeep: set[Operation] = field(default_factory=set)
     moves: dict[Operation, list[Move]] = field(default_factory=dict)
-    spent: dict[int, Any] = field(default_factory=dict)
     owned: dict[int, Any] = field(default_factory=dict)
     loops: dict[Any, Any] = field(default_factory=dict)
     merged: list[tuple[Any, tuple[Any, ...]]] = field(default_factory=list)  # a container, and what it is one of

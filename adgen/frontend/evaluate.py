@@ -14,11 +14,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from adgen import ops
-from adgen.frontend import attributes, calls, comprehensions, logic, operators, refuse, subscripts
+from adgen.frontend import attributes, calls, comprehensions, logic, operators, refuse, subscripts, text
 from adgen.frontend.context import Frame
 from adgen.frontend.scalars import static
 from adgen.frontend.source import Code, make_code
-from adgen.frontend.values import UNBOUND, Closure, Dynamic, Maybe, Number, Poison, describe, is_static
+from adgen.frontend.values import UNBOUND, Closure, Dynamic, Maybe, Number, Poison, Text, describe, is_static
 from adgen.ir.nodes import Value
 
 if TYPE_CHECKING:
@@ -192,15 +192,14 @@ def _dict(ctx: Context, node: ast.Dict) -> Any:
 def _joined(ctx: Context, node: ast.JoinedStr) -> Any:
     parts = []
     for part in node.values:
-        value = expression(ctx, part)
-        parts.append(value if isinstance(value, str) else str(value))
-    return "".join(parts)
+        parts.append(expression(ctx, part))
+    return text.joined(parts)
 
 
 def _formatted(ctx: Context, node: ast.FormattedValue) -> Any:
     value = expression(ctx, node.value)
     if not is_static(value):
-        return "{...}"
+        return Text("{...}")
     form = "" if node.format_spec is None else expression(ctx, node.format_spec)
     conversions: dict[int, Callable[[Any], str]] = {115: str, 114: repr, 97: ascii}
     if node.conversion in conversions:

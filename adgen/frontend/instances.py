@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.frontend import calls, inline, operators, refuse, scalars
+from adgen.frontend import calls, comprehensions, inline, operators, refuse, scalars
+from adgen.frontend.text import form
 from adgen.frontend.values import is_static
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def construct(ctx: Context, kind: type, args: list[Any], kwargs: dict[str, Any], text: str) -> Any:
     """`kind(*args, **kwargs)`."""
     if issubclass(kind, BaseException):
-        return kind(*[x if is_static(x) else "..." for x in args])
+        return kind(*[x if is_static(x) else form(x) for x in args])
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         args = [operators.secure(ctx, x) for x in args]
         kwargs = {name: operators.secure(ctx, x) for name, x in kwargs.items()}
@@ -32,7 +33,7 @@ def construct(ctx: Context, kind: type, args: list[Any], kwargs: dict[str, Any],
         inline.call_function(ctx, init, [instance, *args], kwargs)
         return instance
     if is_static([args, list(kwargs.values())]) and _plain(kind):
-        return ctx.own(scalars.static(ctx, kind, *args, **kwargs))
+        return comprehensions.adopt(ctx, scalars.static(ctx, kind, *args, **kwargs))
     refuse.unknown(ctx, kind, text)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from adgen import ops
-from adgen.frontend import arrays, calls, memory, scalars
+from adgen.frontend import arrays, calls, memory, scalars, text
 from adgen.frontend.arrays.model import Array
 from adgen.frontend.join import entangled
 from adgen.frontend.state import is_instance
@@ -18,6 +18,7 @@ from adgen.frontend.values import (
     Dynamic,
     Number,
     Sequence,
+    Text,
     describe,
     is_number,
     is_static,
@@ -101,6 +102,11 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
             f"`{SYMBOLS[operator_]}` of a list whose length is not known when compiling is not supported",
             "make it an array with `np.array(...)`",
         )
+    if isinstance(a, str | Text) and not is_static((a, b)):
+        if operator_ is operator.mod:
+            return Text(text.form(a))
+        if operator_ is operator.add and isinstance(b, str | Text):
+            return text.joined([a, b])
     if isinstance(a, Number) or isinstance(b, Number):
         _unsupported(ctx, operator_, a, b)
     if not is_static(a) or not is_static(b):
@@ -108,8 +114,6 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
             return ctx.own(scalars.static(ctx, operator_, a, b))
         if isinstance(b, tuple | list) and operator_ is operator.mul and isinstance(a, int):
             return ctx.own(scalars.static(ctx, operator_, a, b))
-        if isinstance(a, str) and operator_ is operator.mod:
-            return a
         _unsupported(ctx, operator_, a, b)
     return ctx.own(scalars.static(ctx, operator_, a, b))
 
@@ -231,6 +235,8 @@ def truth(ctx: Context, value: Any) -> bool | Value:
     if isinstance(value, Sequence):
         extent = value.array.extents[0]
         return truth(ctx, Number(ctx.builder.op(ops.GT, extent, ctx.builder.index(0))))
+    if isinstance(value, Text):
+        ctx.fail("AD230", f"the truth of {describe(value)} is not known when compiling")
     if not is_static(value):
         return True
     return bool(scalars.static(ctx, bool, value))

@@ -29,10 +29,11 @@ from adgen.frontend import (
     refuse,
     scan,
     subscripts,
+    text,
 )
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import State
-from adgen.frontend.values import Number, Poison, describe, is_static
+from adgen.frontend.values import Number, Poison, describe
 from adgen.ir.nodes import Value
 from adgen.ir.types import I64
 
@@ -341,9 +342,7 @@ def _message(ctx: Context, node: ast.expr) -> tuple[str, list[Value]]:
 
 
 def _text(value: Any) -> str:
-    if not is_static(value):
-        return "..."
-    return str(value).replace("{...}", "...")
+    return text.form(value).replace("{...}", "...")
 
 
 def _assert(ctx: Context, node: ast.Assert) -> None:

@@ -1,4 +1,5 @@
 """Functions, containers, static evaluation.  The default values are the sample arguments."""
+import itertools
 import functools
 import math
 import operator
@@ -406,3 +407,45 @@ def numpy_bool_arithmetic(x=np.array([0.2, 0.7])):
     a = x[0] > 0.5
     b = x[1] > 0.5
     return x[1] * (a + b) + (a * b) + (a | b) * x[0]
+
+
+def text_of_mapped_items(x=0.75):
+    name = "_".join(map(str, ("a", "b")))
+    return x * len(name) if name == "a_b" else -x
+
+
+def product_of_static_tuples(x=0.75):
+    return x * sum(a * b for a, b in itertools.product((1.0, 2.0), (3.0, 4.0)))
+
+
+def chain_of_run_time_items(x=0.75, y=np.array([1.0, 2.0])):
+    return sum(a * b for a, b in zip(itertools.chain((x, x * x), [y[0]]), itertools.count(1)))
+
+
+def generator_reads_its_source_when_made(x=0.75):
+    items = (1.0, 2.0)
+    doubled = (2.0 * v for v in items)
+    items = (3.0, 4.0, x)
+    return x * sum(doubled) + sum(items)
+
+
+def next_of_an_iterator(x=0.75):
+    values = iter([x, x * x, 2.0 * x])
+    total = next(values)
+    for v in values:
+        total = total * v + 1.0
+    return total
+
+
+def next_in_a_loop(x=0.75):
+    values = iter((1.0, 2.0, 3.0))
+    total = 0.0
+    for k in range(3):
+        total += next(values) * x * k
+    return total
+
+
+def next_with_a_default(x=0.75):
+    name = next((a for a in (1, "a", 2) if isinstance(a, str)), None)
+    empty = next(iter(()), 2.0)
+    return x * empty if name == "a" else -x

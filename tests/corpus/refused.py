@@ -435,3 +435,51 @@ def list_of_the_iteration_before_written(x=0.5, n=3):
         total += r[0]
         r = a if total < 1.0 else b
     return total
+
+
+def iterator_run_through_twice(x=0.5):
+    values = iter((1.0, 2.0))
+    total = 0.0
+    for v in values:
+        total += v * x
+    for v in values:  # AD241 used up
+        total += v * x
+    return total
+
+
+def iterator_run_through_in_every_iteration(x=0.5, n=2):
+    pairs = zip((1.0, 2.0), (3.0, 4.0))
+    total = 0.0
+    for k in range(n):
+        for a, b in pairs:  # AD241 used up
+            total += a * b * x
+    return total
+
+
+def iterator_run_through_on_one_path(x=0.5):
+    values = iter([x, 2.0 * x])
+    first = next(values) if x > 1.0 else 0.0
+    return first + next(values)  # AD241 used up
+
+
+ONCE = iter((1.0, 2.0))
+
+
+def iterator_of_the_module(x=0.5):
+    return x * sum(ONCE)  # AD241 once only
+
+
+def length_of_an_iterator(x=0.5):
+    return x * len(zip((1.0, 2.0), (x, x)))  # AD322 has no length
+
+
+def text_of_a_run_time_number_compared(x=0.5):
+    return x if f"{x}" == "0.5" else -x  # AD306 run-time values
+
+
+def text_of_a_run_time_number_returned(x=0.5):  # AD325 run-time values
+    return str(x)
+
+
+def length_of_a_text(x=0.5):
+    return x * len(str(x))  # AD230 the length
