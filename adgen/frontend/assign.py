@@ -57,7 +57,7 @@ def _unpack(ctx: Context, node: ast.Tuple | ast.List, value: Any) -> None:
         items = comprehensions.spread(ctx, value)
         first, after = stars[0], count - stars[0] - 1
         if len(items) < count - 1:
-            ctx.fail("AD321", f"not enough values to unpack: {len(items)} for at least {count - 1}")
+            ctx.fail("AD321", f"not enough values to unpack: {len(items)} for at least {count - 1}", raises=ValueError)
         middle = ctx.own(items[first : len(items) - after])
         items = [*items[:first], middle, *items[len(items) - after :]]
     else:
@@ -73,7 +73,7 @@ def unpacked(ctx: Context, value: Any, count: int) -> list[Any]:
     if isinstance(value, Number):
         if ctx.inference is not None:
             ctx.inference.array(ctx, value, 1)
-        ctx.fail("AD321", f"cannot unpack {describe(value)} into {count} targets")
+        ctx.fail("AD321", f"cannot unpack {describe(value)} into {count} targets", raises=TypeError)
     if memory.is_array(value):
         array = memory.wrap(ctx, value)
         memory.agree(ctx, array.extents[0], ctx.builder.index(count), f"expected {count} values to unpack, got {{0}}")
@@ -81,7 +81,7 @@ def unpacked(ctx: Context, value: Any, count: int) -> list[Any]:
     items = comprehensions.spread(ctx, value)
     if len(items) != count:
         few = "not enough" if len(items) < count else "too many"
-        ctx.fail("AD321", f"{few} values to unpack: {len(items)} for {count} targets")
+        ctx.fail("AD321", f"{few} values to unpack: {len(items)} for {count} targets", raises=ValueError)
     return items
 
 

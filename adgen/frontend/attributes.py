@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,18 @@ import numpy as np
 
 from adgen.frontend import arrays, calls, memory, operators, scalars
 from adgen.frontend.state import is_instance
-from adgen.frontend.values import Closure, Dynamic, Generator, Loop, Method, Number, Sequence, Text, describe
+from adgen.frontend.values import (
+    Closure,
+    Dynamic,
+    Generator,
+    Loop,
+    Method,
+    Number,
+    Sequence,
+    Text,
+    describe,
+    python_type,
+)
 from adgen.ir.types import BOOL, F32, F64, I64
 
 if TYPE_CHECKING:
@@ -48,15 +60,16 @@ def get(ctx: Context, value: Any, name: str) -> Any:
 def _static(ctx: Context, value: Any, name: str) -> Any:
     try:
         return getattr(value, name)
-    except AttributeError:
-        ctx.fail("AD404", f"{describe(value)} has no attribute `{name}`")
+    except AttributeError as error:
+        certain = None if isinstance(value, Method | functools.partial) else error
+        ctx.fail("AD404", f"{describe(value)} has no attribute `{name}`", raises=certain)
 
 
 def _of_module(ctx: Context, module: types.ModuleType, name: str) -> Any:
     try:
         value = getattr(module, name)
-    except AttributeError:
-        ctx.fail("AD404", f"the module `{module.__name__}` has no attribute `{name}`", "check the spelling")
+    except AttributeError as error:
+        ctx.fail("AD404", f"the module `{module.__name__}` has no attribute `{name}`", "check the spelling", error)
     if module.__name__.partition(".")[0] not in ("numpy", "math", "scipy"):
         ctx.record(module, ("attribute", name), value)
     return value
@@ -66,6 +79,8 @@ def _of_array(ctx: Context, array: Any, name: str) -> Any:
     method = arrays.method(name)
     if method is not None:
         return Method(array, method, name)
+    if not hasattr(np.ndarray, name):
+        ctx.fail("AD237", f"the attribute `{name}` of arrays is not supported", raises=AttributeError)
     return arrays.attribute(ctx, array, name)
 
 
@@ -88,7 +103,9 @@ def _of_number(ctx: Context, number: Number, name: str) -> Any:
             return Method(number, _astype, name)
         if name in NUMBER_METHODS:
             return Method(number, _itself, name)
-    ctx.fail("AD404", f"{describe(number)} has no attribute `{name}`", "is this argument meant to be an array?")
+    certain = None if hasattr(python_type(number), name) else AttributeError
+    help = "is this argument meant to be an array?"
+    ctx.fail("AD404", f"{describe(number)} has no attribute `{name}`", help, certain)
 
 
 NUMBER_METHODS = ("copy", "sum", "mean", "max", "min", "prod", "squeeze", "conj", "tolist", "view")
@@ -139,7 +156,8 @@ def _member(kind: type, name: str) -> Any:
 def put(ctx: Context, owner: Any, name: str, value: Any) -> None:
     """`owner.name = value`."""
     if isinstance(owner, Dynamic | np.ndarray):
-        ctx.fail("AD215", f"assigning to `.{name}` of an array is not supported")
+        certain = None if hasattr(python_type(owner), name) else AttributeError
+        ctx.fail("AD215", f"assigning to `.{name}` of {describe(owner)} is not supported", raises=certain)
     if not is_instance(owner):
         ctx.fail("AD215", f"assigning to an attribute of {describe(owner)} is not supported")
     operators.own_check(ctx, owner)

@@ -91,6 +91,8 @@ def make_number(kind: Any) -> Rule:
 
     def apply(ctx: Context, x: Any = 0, *rest: Any) -> Any:
         if isinstance(x, Number):
+            if kind is int and x.element.is_float:
+                ctx.may_raise(ValueError, OverflowError)
             return rule_(ctx, x)
         if memory.is_array(x):
             return rule_(ctx, _single(ctx, x, kind.__name__))
@@ -199,6 +201,8 @@ def absolute(ctx: Context, x: Any) -> Any:
 def rounded(ctx: Context, x: Any, ndigits: Any = None) -> Any:
     """`round`."""
     if isinstance(x, Number):
+        if x.element.is_float:
+            ctx.may_raise(ValueError, OverflowError)
         return composites.python_round(ctx, x, ndigits)
     if memory.is_array(x):
         return calls.known(ctx, np.round, [x] if ndigits is None else [x, ndigits], {})[1]

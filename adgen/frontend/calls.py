@@ -156,7 +156,7 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
     if inner is not None and not isinstance(callee, Dynamic):
         return inline.call_function(ctx, inner, [callee, *args], kwargs)
     if not callable(callee):
-        ctx.fail("AD323", f"{describe(callee)} is not callable")
+        ctx.fail("AD323", f"{describe(callee)} is not callable", raises=TypeError)
     _blame(ctx, args)
     refuse.unknown(ctx, callee, text)
 
@@ -202,7 +202,9 @@ def known(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any]) ->
     if scalar and not many and not (kwargs and expansion is not None):
         if not all(is_number(x) or x is None for x in (*args, *kwargs.values())):
             bad = next(x for x in (*args, *kwargs.values()) if not is_number(x) and x is not None)
-            ctx.fail("AD302", f"`{getattr(callee, '__name__', callee)}` is not defined for {describe(bad)}")
+            certain = TypeError if callee.__module__ == "math" and isinstance(bad, str) else None
+            what = getattr(callee, "__name__", callee)
+            ctx.fail("AD302", f"`{what}` is not defined for {describe(bad)}", raises=certain)
         return True, _scalar_call(ctx, callee, args, kwargs)
     if expansion is not None:
         return True, expand(ctx, expansion, args, kwargs, callee)

@@ -57,7 +57,9 @@ def iterate(ctx: Context, value: Any) -> Loop:
     if isinstance(value, Number):
         if ctx.inference is not None:
             ctx.inference.array(ctx, value, 1)
-        ctx.fail("AD322", f"{describe(value)} is not iterable", "is this argument meant to be an array?")
+        ctx.fail(
+            "AD322", f"{describe(value)} is not iterable", "is this argument meant to be an array?", raises=TypeError
+        )
     if isinstance(value, (list, dict, KEYS, VALUES, ITEMS)):
         return _over_container(ctx, value)
     if hasattr(type(value), "__next__"):
@@ -113,7 +115,9 @@ def following(ctx: Context, iterator: Any, default: Any = NotImplemented) -> Any
     if left:
         return left[0]
     if default is NotImplemented:
-        ctx.fail("AD305", "StopIteration: the iterator has no more items", "give `next` a default")
+        ctx.fail(
+            "AD305", "StopIteration: the iterator has no more items", "give `next` a default", raises=StopIteration
+        )
     return default
 
 

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from adgen.frontend.source import Code
 
 
+Kinds = tuple[type[BaseException], ...]
+Raises = type[BaseException] | BaseException | None
+
+
 class Frame:
     """The names of one call: locals by name, then the enclosing function's, then the module's."""
 
@@ -69,6 +73,32 @@ class Active:
     depth: Value = field(default_factory=lambda: Value(I64, "depth"))
 
 
+class PythonError(AdgenError):
+    """A diagnostic that stands for an exception that Python raises here; a `try` may handle it.
+
+    `depth` regions were open in the function that `context` lowers.
+    """
+
+    def __init__(self, instance: BaseException, context: Context, code: str, message: str, help: str | None) -> None:
+        super().__init__(code, message, context.span, help)
+        self.instance = instance
+        self.exception = type(instance)
+        self.context = context
+        self.depth = len(context.builder.blocks)
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """A `try` whose body is being lowered: what it catches, how many regions are open around it."""
+
+    kinds: Kinds
+    depth: int
+
+    def catches(self, kind: type[BaseException]) -> bool:
+        """True when one of the handlers is for this exception."""
+        return issubclass(kind, self.kinds)
+
+
 class NeedStatic(AdgenError):
     """A diagnostic that would not be there if a loop index were a constant: the loop around may be unrolled."""
 
@@ -94,6 +124,8 @@ class Context:
     callees: dict[str, Function] = field(default_factory=dict)
     customs: list[Any] = field(default_factory=list)  # functions with derivative rules that have been called
     inlined: Counter[Any] = field(default_factory=Counter)  # unrolled recursive calls by code
+    guards: list[Guard] = field(default_factory=list)  # the `try` statements around the present place
+    handled: list[PythonError] = field(default_factory=list)  # the exceptions whose handlers are around it
     compiling: tuple[Active, ...] = ()  # the callees around the present place
     ranges: Ranges = field(init=False)
     writes: Writes = field(init=False)
@@ -148,9 +180,24 @@ class Context:
         finally:
             self.builder.span = before
 
-    def fail(self, code: str, message: str, help: str | None = None) -> NoReturn:
-        """Raise the diagnostic at the current place."""
-        raise AdgenError(code, message, self.builder.span, help)
+    def fail(self, code: str, message: str, help: str | None = None, raises: Raises = None) -> NoReturn:
+        """Raise the diagnostic at the current place; `raises` is what Python certainly raises for it."""
+        if raises is None:
+            raise AdgenError(code, message, self.builder.span, help)
+        if isinstance(raises, type):
+            raises = raises(message.removeprefix(f"{raises.__name__}: "))
+        raise PythonError(raises, self, code, message, help)
+
+    def may_raise(self, *kinds: type[BaseException]) -> None:
+        """Python may raise one of these where adgen computes on: refused where the program would notice."""
+        for kind in kinds:
+            if any(guard.catches(kind) for guard in self.guards):
+                self.refuse_raising(kind.__name__, self.span)
+
+    def refuse_raising(self, what: str, span: Span | None) -> NoReturn:
+        """Refuse an exception that is decided at run time and that a handler would catch."""
+        help = "test the condition with `if` before the call"
+        raise AdgenError("AD204", f"this may raise {what} at run time, and a `try` around it catches it", span, help)
 
     def fail_dynamic(self, code: str, message: str, help: str | None = None) -> NoReturn:
         """Raise a diagnostic that would not be there if the value in question were static."""

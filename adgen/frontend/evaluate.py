@@ -85,7 +85,8 @@ def read(ctx: Context, name: str) -> Any:
         return outside(ctx, ctx.frame, name, code.module[name], "global")
     if hasattr(builtins, name):
         return getattr(builtins, name)
-    ctx.fail("AD401", f"the name `{name}` is not defined", "check the spelling, or define it before this line")
+    help = "check the spelling, or define it before this line"
+    ctx.fail("AD401", f"the name `{name}` is not defined", help, NameError(f"name '{name}' is not defined"))
 
 
 def bound(ctx: Context, frame: Frame, name: str, value: Any, local: bool) -> Any:

@@ -128,7 +128,14 @@ def _unsupported(ctx: Context, operator_: Any, a: Any, b: Any) -> NoReturn:
         help = "make the list an array with `np.array(...)`"
     else:
         help = None
-    ctx.fail("AD306", f"`{SYMBOLS[operator_]}` is not defined for {describe(a)} and {describe(b)}", help)
+    certain = TypeError if _never(a, b) or _never(b, a) else None
+    ctx.fail("AD306", f"`{SYMBOLS[operator_]}` is not defined for {describe(a)} and {describe(b)}", help, certain)
+
+
+def _never(a: Any, b: Any) -> bool:
+    """True for a number and a value that no operator but `==` takes together with it."""
+    floating = isinstance(a, Number) and a.weak and a.element.is_float
+    return (b is None and isinstance(a, Number)) or (floating and type(b) in (str, tuple, list, dict))
 
 
 def method_of(value: Any, name: str) -> Any:

@@ -90,7 +90,7 @@ def extreme(kind: str) -> Callable[..., Any]:
         if not values:
             if default is not NotImplemented:
                 return default
-            ctx.fail("AD305", f"ValueError: {kind}() iterable argument is empty")
+            ctx.fail("AD305", f"ValueError: {kind}() iterable argument is empty", raises=ValueError)
         best = values[0]
         for value in values[1:]:
             best = pick(ctx, best, value, key)
@@ -128,7 +128,7 @@ def fold(ctx: Context, function: Any, iterable: Any, *initial: Any) -> Any:
     """`functools.reduce` over a static sequence."""
     items = [*initial, *iteration.items_of(ctx, iterable)]
     if not items:
-        ctx.fail("AD305", "TypeError: reduce() of empty iterable with no initial value")
+        ctx.fail("AD305", "TypeError: reduce() of empty iterable with no initial value", raises=TypeError)
     result = items[0]
     for item in items[1:]:
         result = calls.call(ctx, function, [result, item], {})

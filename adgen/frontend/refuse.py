@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 Entry = tuple[str, str, str | None]
 
 NODES: dict[type[ast.AST], Entry] = {
-    ast.Try: ("AD204", "`try` is not differentiable code", "test the condition with `if` before the call"),
     ast.Yield: ("AD205", "`yield` makes this a generator, which is not supported", "return a list, tuple or array"),
     ast.YieldFrom: ("AD205", "`yield` makes this a generator, which is not supported", "return a list, tuple or array"),
     ast.Await: ("AD206", "`await` is not supported", "call an ordinary function"),

@@ -7,6 +7,7 @@ NumPy's); integer division by zero becomes a `check`; integers stay exact.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -97,6 +98,8 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any, numpy: b
     if operator_ in DIVISIONS:
         if element == I64:
             divisor_check(ctx, y, "integer modulo by zero" if operator_ is operator.mod else "integer division by zero")
+        elif weak and not _nonzero(ctx, b):
+            ctx.may_raise(ZeroDivisionError)
         return Number(ctx.builder.op(DIVISIONS[operator_], x, y), weak)
     if operator_ in SHIFTS:
         return Number(_shifted(ctx, operator_, x, y), weak)
@@ -139,7 +142,15 @@ def _quotient(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Valu
         if weak:
             divisor_check(ctx, to(ctx, b, I64), "division by zero")
         element = F64
+    elif weak and not _nonzero(ctx, b):
+        ctx.may_raise(ZeroDivisionError)
     return ctx.builder.op(ops.DIV, to(ctx, a, element), to(ctx, b, element))
+
+
+def _nonzero(ctx: Context, x: Any) -> bool:
+    """True for a divisor that is known not to be zero."""
+    known = ctx.builder.known(x.value) if isinstance(x, Number) else x
+    return known is not None and bool(known)
 
 
 def divisor_check(ctx: Context, divisor: Value, message: str) -> None:
@@ -147,7 +158,7 @@ def divisor_check(ctx: Context, divisor: Value, message: str) -> None:
     b = ctx.builder
     known = b.known(divisor)
     if known is not None and known == 0:
-        ctx.fail("AD307", f"ZeroDivisionError: {message}")
+        ctx.fail("AD307", f"ZeroDivisionError: {message}", raises=ZeroDivisionError)
     if known is None and not ctx.ranges.below(b.index(0), divisor):
         b.check(b.op(ops.NE, divisor, b.index(0)), "ZeroDivisionError", message)
 
@@ -155,6 +166,8 @@ def divisor_check(ctx: Context, divisor: Value, message: str) -> None:
 def _power(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Number:
     builder = ctx.builder
     exponent, _ = kind(ctx, b)
+    if weak and (element.is_float or element == I64):
+        ctx.may_raise(OverflowError, ZeroDivisionError)
     if element.is_float:
         if exponent.is_float:
             return Number(builder.op(ops.POW, to(ctx, a, element), to(ctx, b, element)), weak)
@@ -221,6 +234,8 @@ def apply(ctx: Context, function: Any, *operands: Any) -> Any:
         return static(ctx, function, *operands)
     if function in BINARY:
         return binary(ctx, function, *operands)
+    if not from_numpy(function) and function not in TOTAL:
+        ctx.may_raise(ValueError, OverflowError)
     if function in UNARY:
         return unary(ctx, UNARY[function], *operands)
     if function in composites.TABLE:
@@ -244,6 +259,13 @@ UNARY: dict[Any, Any] = {
     np.invert: operator.invert,
     np.absolute: abs,
 }
+
+
+# Functions of Python that take every float.
+TOTAL = (
+    *UNARY, math.fabs, math.atan, math.atan2, math.tanh, math.copysign, math.erf, math.erfc, math.asinh, math.hypot,
+    math.degrees, math.radians, math.isnan, math.isinf, math.isfinite, math.isclose,
+)  # fmt: skip
 
 
 def supported(function: Any) -> bool:

@@ -53,6 +53,8 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
             names.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
+        elif isinstance(node, ast.ExceptHandler):
+            names |= {node.name} if node.name else set()
         elif isinstance(node, ast.alias):
             names.add((node.asname or node.name).partition(".")[0])
         elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
@@ -80,6 +82,9 @@ def jumps(statements: Iterable[ast.stmt], kinds: tuple[type[ast.stmt], ...]) -> 
             inner = [*statement.body, *statement.orelse]
         elif isinstance(statement, ast.With):
             inner = statement.body
+        elif isinstance(statement, ast.Try):
+            handlers = [inner for handler in statement.handlers for inner in handler.body]
+            inner = [*statement.body, *handlers, *statement.orelse, *statement.finalbody]
         elif isinstance(statement, ast.For | ast.While):
             if ast.Return in kinds and jumps([*statement.body, *statement.orelse], (ast.Return,)):
                 return True
@@ -170,6 +175,8 @@ class Flow:
             then = self._block(node.body, out, leave, again)
             other = self._block(node.orelse, out, leave, again)
             return self._plain([node.test], then | other)
+        if isinstance(node, ast.Try):
+            return self._try(node, out, leave, again)
         if isinstance(node, ast.With):
             return self._plain(node.items, self._block(node.body, out, leave, again))
         if isinstance(node, ast.For | ast.While):
@@ -177,6 +184,17 @@ class Flow:
         if isinstance(node, NESTED):
             return out | used(node)
         return self._plain([node], out)
+
+    def _try(self, node: ast.Try, out: frozenset[str], leave: frozenset[str], again: frozenset[str]) -> frozenset[str]:
+        """Control may leave the body for a handler, and anything for the `finally`, after every statement."""
+        final = self._block(node.finalbody, out | leave | again, leave, again) if node.finalbody else NOTHING
+        out, leave, again = out | final, leave | final, again | final
+        caught = final
+        for handler in node.handlers:
+            caught |= self._block(handler.body, out, leave, again)
+            caught |= frozenset(used(handler.type)) if handler.type is not None else NOTHING
+        done = self._block(node.orelse, out, leave, again)
+        return self._block(node.body, done, leave | caught, again | caught) | caught
 
     def _loop(
         self, node: ast.For | ast.While, out: frozenset[str], leave: frozenset[str], again: frozenset[str]

@@ -26,7 +26,7 @@ def length(ctx: Context, x: Any) -> Any:
     if isinstance(x, Number):
         if ctx.inference is not None:
             ctx.inference.array(ctx, x, 1)
-        ctx.fail("AD322", f"{describe(x)} has no length", "is this argument meant to be an array?")
+        ctx.fail("AD322", f"{describe(x)} has no length", "is this argument meant to be an array?", raises=TypeError)
     if isinstance(x, Generator | Loop) and is_iterator(x):
         ctx.fail("AD322", f"{describe(x)} has no length", "make a list of it first")
     if isinstance(x, Loop):
@@ -48,7 +48,7 @@ def make_range(ctx: Context, first: Any, second: Any = None, step: Any = 1) -> A
     if not isinstance(bounds[2], int):
         return _stepped(ctx, *bounds)
     if bounds[2] == 0:
-        ctx.fail("AD305", "ValueError: range() arg 3 must not be zero")
+        ctx.fail("AD305", "ValueError: range() arg 3 must not be zero", raises=ValueError)
     return Loop(bounds[0], bounds[1], bounds[2], lambda index: index)
 
 
@@ -107,7 +107,7 @@ def make_zip(ctx: Context, *iterables: Any, strict: Any = False) -> Any:
 def _smaller(ctx: Context, a: Any, b: Any, strict: bool) -> Any:
     if isinstance(a, int) and isinstance(b, int):
         if strict and a != b:
-            ctx.fail("AD305", f"ValueError: zip() arguments differ in length: {a} and {b}")
+            ctx.fail("AD305", f"ValueError: zip() arguments differ in length: {a} and {b}", raises=ValueError)
         return min(a, b)
     first, second = scalars.as_index(ctx, a), scalars.as_index(ctx, b)
     if strict:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen import ops
-from adgen.diagnostics import AdgenError
 from adgen.frontend import (
     assign,
     attributes,
@@ -30,6 +29,7 @@ from adgen.frontend import (
     scan,
     subscripts,
     text,
+    tries,
 )
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import State
@@ -279,7 +279,7 @@ def _module(ctx: Context, name: str, level: int) -> Any:
     try:
         return importlib.import_module("." * level + name, package if level else None)
     except ImportError as error:
-        ctx.fail("AD405", f"the import fails: {error}")
+        ctx.fail("AD405", f"the import fails: {error}", raises=error)
 
 
 def _with(ctx: Context, node: ast.With) -> None:
@@ -297,31 +297,50 @@ def _with(ctx: Context, node: ast.With) -> None:
 
 
 def _raise(ctx: Context, node: ast.Raise) -> None:
-    if node.exc is None:
+    if node.exc is not None:
+        instance, message, details = _exception(ctx, node.exc)
+    elif ctx.handled:
+        instance, details = ctx.handled[-1].instance, list[Value]()
+        message = str(instance)
+    else:
         ctx.fail("AD219", "`raise` without an exception is not supported", "name the exception")
-    kind, message, details = _exception(ctx, node.exc)
     ctx.place(node)
-    if len(ctx.builder.blocks) == 1:
-        raise AdgenError(
-            "AD501", f"the function raises {kind}: {message}" if message else f"the function raises {kind}", ctx.span
-        )
+    _raised(ctx, instance, message, details)
+
+
+def _raised(ctx: Context, instance: BaseException, message: str, details: list[Value]) -> None:
+    """An exception: of every run, or of those that come here."""
+    kind, depth = type(instance).__name__, len(ctx.builder.blocks)
+    if depth == 1 or any(guard.depth == depth for guard in ctx.guards):
+        if message:
+            ctx.fail("AD501", f"the function raises {kind}: {message}", raises=instance)
+        ctx.fail("AD501", f"the function raises {kind}", raises=instance)
     ctx.builder.check(ctx.builder.const(False), kind, message, details)
+    ctx.may_raise(type(instance))
     ctx.frame.names[RETURNED] = True
 
 
-def _exception(ctx: Context, node: ast.expr) -> tuple[str, str, list[Value]]:
-    """The class name, the message and its integer details."""
+def _exception(ctx: Context, node: ast.expr) -> tuple[BaseException, str, list[Value]]:
+    """The exception, its message and the integer details of that."""
     if isinstance(node, ast.Call):
         kind = evaluate.expression(ctx, node.func)
         if isinstance(kind, type) and issubclass(kind, BaseException):
             message, details = _message(ctx, node.args[0]) if node.args else ("", [])
-            return kind.__name__, message, details
+            return _instance(kind, message), message, details
     value = evaluate.expression(ctx, node)
     if isinstance(value, type) and issubclass(value, BaseException):
-        return value.__name__, "", []
+        return _instance(value, ""), "", []
     if isinstance(value, BaseException):
-        return type(value).__name__, str(value), []
+        return value, str(value), []
     ctx.fail("AD219", f"{describe(value)} is not an exception")
+
+
+def _instance(kind: type[BaseException], message: str) -> BaseException:
+    """An exception of this class; what else its class asks for is not known."""
+    try:
+        return kind(message) if message else kind()
+    except TypeError:
+        return kind.__new__(kind, message)
 
 
 def _message(ctx: Context, node: ast.expr) -> tuple[str, list[Value]]:
@@ -353,15 +372,15 @@ def _assert(ctx: Context, node: ast.Assert) -> None:
     message, details = ("", list[Value]()) if node.msg is None else _message(ctx, node.msg)
     ctx.place(node)
     if truth is False:
-        if len(ctx.builder.blocks) == 1:
-            raise AdgenError(
-                "AD501", f"the function raises AssertionError: {message or ast.unparse(node.test)}", ctx.span
-            )
-        ctx.builder.check(ctx.builder.const(False), "AssertionError", message, details)
-        ctx.frame.names[RETURNED] = True
+        _raised(ctx, AssertionError(message), message or ast.unparse(node.test), details)
         return
+    ctx.may_raise(AssertionError)
     ctx.builder.check(truth, "AssertionError", message, details)
     ctx.ranges.assume(truth)
+
+
+def _try(ctx: Context, node: ast.Try) -> None:
+    tries.statement(ctx, node)
 
 
 def _for(ctx: Context, node: ast.For) -> None:
@@ -388,6 +407,7 @@ HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
     ast.With: _with,
     ast.Raise: _raise,
     ast.Assert: _assert,
+    ast.Try: _try,
     ast.For: _for,
     ast.While: _while,
 }

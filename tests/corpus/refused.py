@@ -1,4 +1,5 @@
 """Functions that are refused.  The line of the diagnostic ends in `# ADnnn words of the message`."""
+import math
 import random
 import time
 
@@ -10,8 +11,8 @@ COUNT = 0
 
 
 def try_except(x=0.5):
-    try:  # AD204 try
-        return 1.0 / x
+    try:
+        return 1.0 / x  # AD204 ZeroDivisionError
     except ZeroDivisionError:
         return 0.0
 
@@ -483,3 +484,48 @@ def text_of_a_run_time_number_returned(x=0.5):  # AD325 run-time values
 
 def length_of_a_text(x=0.5):
     return x * len(str(x))  # AD230 the length
+
+
+def try_exception_of_one_path(x=0.5):
+    try:
+        if x > 1.0:
+            raise KeyError("a")  # AD204 KeyError
+        return x
+    except LookupError:
+        return 2.0 * x
+
+
+def try_index_of_an_array(x=np.array([0.5, 1.0]), n=1):
+    try:
+        return x[n]  # AD204 IndexError
+    except IndexError:
+        return x[0]
+
+
+def try_domain_of_a_function(x=0.5):
+    try:
+        return math.log(x)  # AD204 ValueError
+    except ValueError:
+        return x
+
+
+def try_something_unsupported(x=0.5):
+    try:
+        print(x)  # AD214 print
+    except Exception:
+        return 2.0 * x
+    return x
+
+
+def try_return_in_finally(x=0.5):
+    try:
+        return x
+    finally:
+        return 2.0 * x  # AD204 finally
+
+
+def try_not_caught(x=0.5):
+    try:
+        return x * SETTINGS["b"]  # AD305 KeyError
+    except ValueError:
+        return x
