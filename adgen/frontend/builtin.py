@@ -44,6 +44,8 @@ Rule = Callable[..., Any]
 
 def rule(callee: Any) -> Rule | None:
     """The rule for a function, by identity."""
+    if getattr(callee, "__name__", "") == "prange" and str(callee.__module__).startswith("numba."):
+        return sequences.make_range
     try:
         found = TABLE.get(callee)
         return binary_operator(callee) if found is None and callee in operators.SYMBOLS else found

@@ -27,13 +27,18 @@ def call_function(ctx: Context, function: types.FunctionType, args: list[Any], k
         ctx.fail(error.code, error.message, error.help)
     defaults, keyword_defaults = function.__defaults__ or (), function.__kwdefaults__ or {}
     names = bind(ctx, code.node.args, code.name, args, kwargs, defaults, keyword_defaults)
+    return inline(ctx, code, names, None, cells_of(function))
+
+
+def cells_of(function: types.FunctionType) -> dict[str, Any]:
+    """The variables of the functions around a function."""
     cells = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
             cells[name] = cell.cell_contents
         except ValueError:
             continue
-    return inline(ctx, code, names, None, cells)
+    return cells
 
 
 def bind(

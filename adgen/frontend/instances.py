@@ -28,6 +28,8 @@ def construct(ctx: Context, kind: type, args: list[Any], kwargs: dict[str, Any],
     init = kind.__init__
     if dataclasses.is_dataclass(kind) and isinstance(init, types.FunctionType) and _generated(init):
         return _dataclass(ctx, kind, args, kwargs)
+    if init is object.__init__ and kind.__new__ is object.__new__ and not args and not kwargs:
+        return ctx.own(kind())
     if isinstance(init, types.FunctionType) and kind.__new__ is object.__new__:
         instance = ctx.own(object.__new__(kind))
         inline.call_function(ctx, init, [instance, *args], kwargs)

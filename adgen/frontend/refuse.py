@@ -32,11 +32,15 @@ NODES: dict[type[ast.AST], Entry] = {
         "`nonlocal {names}` lets the function change a variable of the function around it",
         "return the new value instead",
     ),
-    ast.Match: ("AD209", "`match` is not supported", "use `if` and `elif`"),
+    ast.Match: (
+        "AD209",
+        "a pattern of this `match` is not supported",
+        "match values, or use `if` and `elif`",
+    ),
     ast.With: (
         "AD210",
         "this `with` block is not supported",
-        "only `np.errstate` and `warnings` blocks are passed through",
+        "use a context manager written in Python: `__enter__` and `__exit__`, or one `yield`",
     ),
     ast.Starred: ("AD211", "a starred expression is not supported here", None),
 }

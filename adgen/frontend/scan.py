@@ -57,6 +57,8 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
             names |= {node.name} if node.name else set()
         elif isinstance(node, ast.alias):
             names.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.Match):
+            names.add(_subject(node))
         elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
             names.add(node.name)
     return names
@@ -119,8 +121,60 @@ def always_raises(statements: list[ast.stmt]) -> bool:
     return isinstance(last, ast.Raise)
 
 
-class WalrusInTest(ast.NodeTransformer):
-    """`while (x := f()) > 0: body` becomes `while True: if not (...): break; body`, which binds `x` for the body."""
+def plain(statements: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """The statements in terms of fewer kinds of them."""
+    module = ast.Module(list(statements), [])
+    Plain().generic_visit(module)
+    return module.body
+
+
+def _subject(node: ast.Match) -> str:
+    """The name of what a `match` looks at."""
+    return f".match_{node.lineno}_{node.col_offset}"
+
+
+def _matches(pattern: ast.pattern, subject: ast.expr) -> ast.expr | None:
+    """The test for a pattern of values and names; None for others."""
+    if isinstance(pattern, ast.MatchValue):
+        return ast.Compare(subject, [ast.Eq()], [pattern.value])
+    if isinstance(pattern, ast.MatchSingleton):
+        return ast.Compare(subject, [ast.Is()], [ast.Constant(pattern.value)])
+    if isinstance(pattern, ast.MatchOr):
+        tests = [_matches(inner, subject) for inner in pattern.patterns]
+        found = [test for test in tests if test is not None]
+        return ast.BoolOp(ast.Or(), found) if len(found) == len(tests) else None
+    if isinstance(pattern, ast.MatchAs):
+        test = ast.Constant(True) if pattern.pattern is None else _matches(pattern.pattern, subject)
+        if pattern.name is None or test is None:
+            return test
+        bound = ast.Tuple([ast.NamedExpr(ast.Name(pattern.name, ast.Store()), subject)], ast.Load())  # is true
+        return ast.BoolOp(ast.And(), [test, bound])
+    return None
+
+
+class Plain(ast.NodeTransformer):
+    """A `match` of values becomes a chain of `if`; a `while` whose test binds a name tests in its body.
+
+    `while (x := f()) > 0: body` becomes `while True: if not (...): break; body`, which binds `x` for the body.
+    """
+
+    def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        name = _subject(node)
+        chain: list[ast.stmt] = []
+        for case in reversed(node.cases):
+            test = _matches(case.pattern, ast.Name(name, ast.Load()))
+            if test is None:
+                return node
+            if case.guard is not None:
+                test = ast.BoolOp(ast.And(), [test, case.guard])
+            chain = [ast.If(test, case.body, chain)]
+            for inner in ast.walk(test):
+                if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
+                    ast.copy_location(inner, case.pattern)
+            ast.copy_location(chain[0], case.pattern)
+        target = ast.copy_location(ast.Name(name, ast.Store()), node.subject)
+        return [ast.copy_location(ast.Assign([target], node.subject), node.subject), *chain]
 
     def visit_While(self, node: ast.While) -> ast.AST:
         self.generic_visit(node)

@@ -50,7 +50,7 @@ class Code:
     @functools.cached_property
     def statements(self) -> list[ast.stmt]:
         """The body, made once, so that a statement is always the same object."""
-        return [scan.WalrusInTest().visit(statement) for statement in self.body]
+        return scan.plain(self.body)
 
     @property
     def span(self) -> Span:

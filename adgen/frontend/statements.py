@@ -7,13 +7,9 @@ into the other side; other jumps become flags, and what follows is guarded by th
 from __future__ import annotations
 
 import ast
-import contextlib
 import importlib
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from adgen import ops
 from adgen.frontend import (
@@ -24,6 +20,7 @@ from adgen.frontend import (
     evaluate,
     iteration,
     logic,
+    managers,
     operators,
     refuse,
     scan,
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 Keep = frozenset[str] | None
-TRANSPARENT = (np.errstate, warnings.catch_warnings, contextlib.nullcontext)
 
 
 def block(ctx: Context, statements: list[ast.stmt], keep: Keep) -> None:
@@ -283,14 +279,7 @@ def _module(ctx: Context, name: str, level: int) -> Any:
 
 
 def _with(ctx: Context, node: ast.With) -> None:
-    for item in node.items:
-        call = item.context_expr
-        manager = evaluate.expression(ctx, call.func if isinstance(call, ast.Call) else call)
-        if manager not in TRANSPARENT and not isinstance(manager, TRANSPARENT):
-            refuse.node(ctx, node)
-        if item.optional_vars is not None:
-            assign.target(ctx, item.optional_vars, None)
-    block(ctx, node.body, ctx.frame.code.flow.after.get(node))
+    managers.statement(ctx, node)
 
 
 # -- checks -----------------------------------------------------------------------------------------------------------

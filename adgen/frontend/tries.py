@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from adgen.frontend import control, evaluate
@@ -30,14 +31,18 @@ def statement(ctx: Context, node: ast.Try) -> None:
     if jumps(node.finalbody, (ast.Return, ast.Break, ast.Continue)):
         ctx.place(node.finalbody[0])
         ctx.fail("AD204", "a `finally` that leaves by a jump is not supported", "jump after the `try`")
+
+    def final() -> None:
+        blocks.block(ctx, node.finalbody, ctx.frame.code.flow.after.get(node))
+
     try:
         _body(ctx, node)
     except PythonError as error:
-        if node.finalbody and _reaches(ctx, error):
-            _finally(ctx, node)
+        if node.finalbody and reaches(ctx, error):
+            final()
         raise
     if node.finalbody:
-        _finally(ctx, node)
+        set_aside(ctx, final)
 
 
 def _body(ctx: Context, node: ast.Try) -> None:
@@ -55,7 +60,7 @@ def _body(ctx: Context, node: ast.Try) -> None:
     except PythonError as error:
         if not guard.catches(error.exception):
             raise
-        if not _reaches(ctx, error):
+        if not reaches(ctx, error):
             ctx.refuse_raising(error.exception.__name__, error.span)
         raised = error
     finally:
@@ -77,7 +82,7 @@ def _body(ctx: Context, node: ast.Try) -> None:
     _handle(ctx, raised, next(handler for kinds, handler in handlers if issubclass(raised.exception, kinds)))
 
 
-def _reaches(ctx: Context, error: PythonError) -> bool:
+def reaches(ctx: Context, error: PythonError) -> bool:
     """True when the exception is raised on every run that comes to the present place."""
     return error.context is ctx and error.depth == len(ctx.builder.blocks)
 
@@ -115,12 +120,12 @@ def _handle(ctx: Context, error: PythonError, handler: ast.ExceptHandler) -> Non
         names.pop(handler.name, None)
 
 
-def _finally(ctx: Context, node: ast.Try) -> None:
-    """The `finally` runs whatever jumps have been made, which go on afterwards."""
+def set_aside(ctx: Context, final: Callable[[], object]) -> None:
+    """Run what is done at the end whatever jumps have been made, which go on afterwards."""
     names = ctx.frame.names
     made = {flag: names[flag] for flag in JUMPS if flag in names}
     for flag in (RETURNED, BROKEN, CONTINUED):
         if flag in names:
             names[flag] = False
-    blocks.block(ctx, node.finalbody, ctx.frame.code.flow.after.get(node))
+    final()
     names.update(made)

@@ -1,6 +1,7 @@
 """Functions, containers, static evaluation.  The default values are the sample arguments."""
-import itertools
+import contextlib
 import functools
+import itertools
 import math
 import operator
 from collections import namedtuple
@@ -449,3 +450,88 @@ def next_with_a_default(x=0.75):
     name = next((a for a in (1, "a", 2) if isinstance(a, str)), None)
     empty = next(iter(()), 2.0)
     return x * empty if name == "a" else -x
+
+
+def chosen_by_match(x, kind, order=1):
+    match kind:
+        case "linear" | "line":
+            return x
+        case "power" if order > 2:
+            return x**order
+        case "power":
+            return x * x
+        case None:
+            return -x
+        case other:
+            raise ValueError(other)
+
+
+def match_of_static_values(x=0.75):
+    return chosen_by_match(x, "line") + chosen_by_match(x, "power", 3) * chosen_by_match(x, "power") - chosen_by_match(x, None)
+
+
+def match_of_a_run_time_number(x=0.75, k=2):
+    match k:
+        case 1:
+            y = x
+        case 2 | 3:
+            y = x * x
+        case n:
+            y = x * n
+    return y
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __enter__(self):
+        self.factor += 1.0
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.factor = 10.0
+        return kind is KeyError
+
+
+@contextlib.contextmanager
+def noted(log, value):
+    log.append(value)
+    try:
+        yield value * 2.0
+    finally:
+        log.append(value * 3.0)
+
+
+def with_an_object(x=0.75):
+    manager = Scaled(2.0)
+    with manager as inside:
+        y = inside.factor * x
+    return y + manager.factor * x
+
+
+def with_an_object_that_ends_an_exception(x=0.75):
+    with Scaled(2.0):
+        x = x * 2.0
+        raise KeyError
+    return x
+
+
+def with_a_generator(x=0.75):
+    log = []
+    with noted(log, x) as doubled, np.errstate(all="ignore"):
+        y = doubled
+    return y + log[0] * log[1]
+
+
+def return_inside_with(x=0.75):
+    log = []
+
+    def inner():
+        with noted(log, x) as doubled:
+            if x > 0.5:
+                return doubled
+            log[0] = 5.0
+        return 2.0
+
+    return inner() + log[0] * log[1]

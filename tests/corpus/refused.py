@@ -1,10 +1,12 @@
 """Functions that are refused.  The line of the diagnostic ends in `# ADnnn words of the message`."""
 import math
 import random
+import threading
 import time
 
 import numpy as np
 
+LOCK = threading.Lock()
 SCRATCH = np.zeros(3)
 SETTINGS = {"a": 1.0}
 COUNT = 0
@@ -46,15 +48,20 @@ def nonlocal_write(x=0.5):
     return x * k
 
 
-def match_statement(x=0.5, k=1):
+def match_statement(x=0.5, k=(1, 2)):
     match k:  # AD209 match
-        case 1:
-            return x
+        case (1, n):
+            return x * n
     return -x
 
 
 def with_open(x=0.5):
-    with open("file") as f:  # AD210 with
+    with open("file") as f:  # AD213 file
+        return x
+
+
+def with_a_lock(x=0.5):
+    with LOCK:  # AD210 with
         return x
 
 
