@@ -79,20 +79,36 @@ class PythonError(AdgenError):
     `depth` regions were open in the function that `context` lowers.
     """
 
-    def __init__(self, instance: BaseException, context: Context, code: str, message: str, help: str | None) -> None:
-        super().__init__(code, message, context.span, help)
-        self.instance = instance
-        self.exception = type(instance)
-        self.context = context
-        self.depth = len(context.builder.blocks)
+    instance: BaseException
+    context: Context | None = None
+    depth = 0
+
+    @property
+    def exception(self) -> type[BaseException]:
+        """The class."""
+        return type(self.instance)
+
+
+@dataclass(frozen=True, eq=False)
+class Hazard:
+    """Python raises an exception of this kind where the condition holds; operations so far in the region before it."""
+
+    kind: type[BaseException]
+    condition: Value
+    span: Span | None
+    position: int
 
 
 @dataclass(frozen=True, eq=False)
 class Guard:
-    """A `try` whose body is being lowered: what it catches, how many regions are open around it."""
+    """A part of a `try` that is being lowered: what is caught, and how many regions are open around it.
+
+    `hazards` are what may happen in it; None where that is refused.
+    """
 
     kinds: Kinds
     depth: int
+    hazards: list[Hazard] | None = None
 
     def catches(self, kind: type[BaseException]) -> bool:
         """True when one of the handlers is for this exception."""
@@ -186,13 +202,28 @@ class Context:
             raise AdgenError(code, message, self.builder.span, help)
         if isinstance(raises, type):
             raises = raises(message.removeprefix(f"{raises.__name__}: "))
-        raise PythonError(raises, self, code, message, help)
+        error = PythonError(code, message, self.builder.span, help)
+        error.instance, error.context, error.depth = raises, self, len(self.builder.blocks)
+        raise error
 
     def may_raise(self, *kinds: type[BaseException]) -> None:
         """Python may raise one of these where adgen computes on: refused where the program would notice."""
         for kind in kinds:
             if any(guard.catches(kind) for guard in self.guards):
                 self.refuse_raising(kind.__name__, self.span)
+
+    def catching(self, kind: type[BaseException]) -> bool:
+        """True when a `try` around the present place would notice this exception."""
+        return any(guard.catches(kind) for guard in self.guards)
+
+    def hazard(self, kind: type[BaseException], condition: Value) -> None:
+        """Python raises this where the condition holds, adgen computes on: a `try` around it is told."""
+        guard = next((guard for guard in reversed(self.guards) if guard.catches(kind)), None)
+        if guard is None or self.builder.known(condition) is False:
+            return
+        if guard is not self.guards[-1] or guard.hazards is None or guard.depth != len(self.builder.blocks):
+            self.refuse_raising(kind.__name__, self.span)
+        guard.hazards.append(Hazard(kind, condition, self.span, len(self.builder.blocks[-1].operations)))
 
     def refuse_raising(self, what: str, span: Span | None) -> NoReturn:
         """Refuse an exception that is decided at run time and that a handler would catch."""

@@ -98,8 +98,8 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any, numpy: b
     if operator_ in DIVISIONS:
         if element == I64:
             divisor_check(ctx, y, "integer modulo by zero" if operator_ is operator.mod else "integer division by zero")
-        elif weak and not _nonzero(ctx, b):
-            ctx.may_raise(ZeroDivisionError)
+        elif weak:
+            _zero_hazard(ctx, y)
         return Number(ctx.builder.op(DIVISIONS[operator_], x, y), weak)
     if operator_ in SHIFTS:
         return Number(_shifted(ctx, operator_, x, y), weak)
@@ -139,18 +139,30 @@ def _shifted(ctx: Context, operator_: Any, x: Value, y: Value) -> Value:
 
 def _quotient(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Value:
     if not element.is_float:
-        if weak:
+        if weak and ctx.catching(ZeroDivisionError):
+            _zero_hazard(ctx, to(ctx, b, I64))
+        elif weak:
             divisor_check(ctx, to(ctx, b, I64), "division by zero")
         element = F64
-    elif weak and not _nonzero(ctx, b):
-        ctx.may_raise(ZeroDivisionError)
+    elif weak:
+        _zero_hazard(ctx, to(ctx, b, element))
     return ctx.builder.op(ops.DIV, to(ctx, a, element), to(ctx, b, element))
 
 
-def _nonzero(ctx: Context, x: Any) -> bool:
-    """True for a divisor that is known not to be zero."""
-    known = ctx.builder.known(x.value) if isinstance(x, Number) else x
-    return known is not None and bool(known)
+def _zero_hazard(ctx: Context, divisor: Value) -> None:
+    """Python does not divide by zero."""
+    if ctx.catching(ZeroDivisionError):
+        ctx.hazard(ZeroDivisionError, ctx.builder.op(ops.EQ, divisor, ctx.builder.const(0, divisor.type)))
+
+
+def _power_hazards(ctx: Context, base: Value, exponent: Value, result: Value) -> None:
+    """Python does not raise zero to a negative power, nor finite numbers to infinity."""
+    b, zero = ctx.builder, ctx.builder.const(0.0)
+    singular = b.op(ops.AND, b.op(ops.EQ, base, zero), b.op(ops.LT, exponent, zero))
+    ctx.hazard(ZeroDivisionError, singular)
+    finite = b.op(ops.AND, b.op(ops.ISFINITE, base), b.op(ops.ISFINITE, exponent))
+    over = b.op(ops.AND, b.op(ops.AND, b.op(ops.ISINF, result), finite), b.op(ops.NOT, singular))
+    ctx.hazard(OverflowError, over)
 
 
 def divisor_check(ctx: Context, divisor: Value, message: str) -> None:
@@ -164,16 +176,25 @@ def divisor_check(ctx: Context, divisor: Value, message: str) -> None:
 
 
 def _power(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Number:
-    builder = ctx.builder
-    exponent, _ = kind(ctx, b)
-    if weak and (element.is_float or element == I64):
+    if weak and not element.is_float:
         ctx.may_raise(OverflowError, ZeroDivisionError)
     if element.is_float:
-        if exponent.is_float:
-            return Number(builder.op(ops.POW, to(ctx, a, element), to(ctx, b, element)), weak)
-        if isinstance(b, int) and b not in INT64_RANGE:
-            return Number(builder.op(ops.POW, to(ctx, a, element), to(ctx, float(b), element)), weak)
-        return Number(builder.op(ops.POWI, to(ctx, a, element), to(ctx, b, I64)), weak)
+        result = _float_power(ctx, a, b, element, weak)
+        if weak and (ctx.catching(OverflowError) or ctx.catching(ZeroDivisionError)):
+            _power_hazards(ctx, to(ctx, a, F64), to(ctx, b, F64), to(ctx, result, F64))
+        return result
+    return _integer_power(ctx, a, b, weak)
+
+
+def _float_power(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Number:
+    if kind(ctx, b)[0].is_float or (isinstance(b, int) and b not in INT64_RANGE):
+        exponent = float(b) if isinstance(b, int) else b
+        return Number(ctx.builder.op(ops.POW, to(ctx, a, element), to(ctx, exponent, element)), weak)
+    return Number(ctx.builder.op(ops.POWI, to(ctx, a, element), to(ctx, b, I64)), weak)
+
+
+def _integer_power(ctx: Context, a: Any, b: Any, weak: bool) -> Number:
+    builder = ctx.builder
     base, power = to(ctx, a, I64), to(ctx, b, I64)
     known = builder.known(power)
     if known is not None and known < 0:
@@ -221,7 +242,6 @@ def apply(ctx: Context, function: Any, *operands: Any) -> Any:
 
     Fails with a diagnostic when the function is not known.
     """
-    from adgen.frontend import composites
 
     if function in UFUNCS:
         if not any(isinstance(x, Number) for x in operands):
@@ -235,7 +255,28 @@ def apply(ctx: Context, function: Any, *operands: Any) -> Any:
     if function in BINARY:
         return binary(ctx, function, *operands)
     if not from_numpy(function) and function not in TOTAL:
+        if function in MATH and len(operands) == 1:
+            return _with_hazards(ctx, function, operands[0])
         ctx.may_raise(ValueError, OverflowError)
+    return _applied(ctx, function, *operands)
+
+
+def _with_hazards(ctx: Context, function: Any, x: Any) -> Any:
+    """A function of `math`: an infinite result of a finite argument and a result that is no number are exceptions."""
+    result, builder = _applied(ctx, function, x), ctx.builder
+    if not (ctx.catching(ValueError) or ctx.catching(OverflowError)) or not isinstance(result, Number):
+        return result
+    value, argument = to(ctx, result, F64), to(ctx, x, F64)
+    number = builder.op(ops.NOT, builder.op(ops.ISNAN, argument))
+    ctx.hazard(ValueError, builder.op(ops.AND, builder.op(ops.ISNAN, value), number))
+    infinite = builder.op(ops.AND, builder.op(ops.ISINF, value), builder.op(ops.ISFINITE, argument))
+    ctx.hazard(OverflowError if MATH[function] else ValueError, infinite)
+    return result
+
+
+def _applied(ctx: Context, function: Any, *operands: Any) -> Any:
+    from adgen.frontend import composites
+
     if function in UNARY:
         return unary(ctx, UNARY[function], *operands)
     if function in composites.TABLE:
@@ -261,6 +302,12 @@ UNARY: dict[Any, Any] = {
 }
 
 
+# Functions of `math` of one number: an infinite result of a finite argument is an overflow, else out of the domain.
+MATH = {
+    math.exp: True, math.expm1: True, math.sinh: True, math.cosh: True,
+    math.sqrt: False, math.log: False, math.log2: False, math.log10: False, math.log1p: False, math.sin: False,
+    math.cos: False, math.tan: False, math.asin: False, math.acos: False, math.acosh: False, math.atanh: False,
+}  # fmt: skip
 # Functions of Python that take every float.
 TOTAL = (
     *UNARY, math.fabs, math.atan, math.atan2, math.tanh, math.copysign, math.erf, math.erfc, math.asinh, math.hypot,

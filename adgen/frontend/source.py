@@ -147,8 +147,13 @@ def _is_stale(code: types.CodeType, node: FunctionNode, text: str) -> bool:
 
 
 def _differs(code: types.CodeType, other: types.CodeType) -> bool:
-    plain = [[value for value in c.co_consts if not isinstance(value, types.CodeType)] for c in (code, other)]
-    return (code.co_code, code.co_names, repr(plain[0])) != (other.co_code, other.co_names, repr(plain[1]))
+    plain = [[_text(value) for value in c.co_consts if not isinstance(value, types.CodeType)] for c in (code, other)]
+    return (code.co_code, code.co_names, plain[0]) != (other.co_code, other.co_names, plain[1])
+
+
+def _text(constant: Any) -> str:
+    """The text of a constant, which a set has in any order."""
+    return repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
 
 
 @functools.lru_cache(maxsize=64)

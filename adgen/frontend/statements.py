@@ -30,7 +30,7 @@ from adgen.frontend import (
 )
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import State
-from adgen.frontend.values import Number, Poison, describe
+from adgen.frontend.values import Number, Poison, describe, is_number
 from adgen.ir.nodes import Value
 from adgen.ir.types import I64
 
@@ -171,6 +171,32 @@ def _annotated(ctx: Context, node: ast.AnnAssign) -> None:
         assign.target(ctx, node.target, value)
 
 
+def prepared(ctx: Context, node: ast.stmt) -> Callable[[], None]:
+    """Evaluate the value of an assignment or `return`; the result does the rest."""
+    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        value = operators.secure(ctx, evaluate.expression(ctx, node.value))
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+
+        def bind() -> None:
+            for target in targets:
+                ctx.place(target)
+                assign.target(ctx, target, value)
+
+        return bind
+    if isinstance(node, ast.Return):
+        ctx.place(node)
+        result = None if node.value is None else evaluate.expression(ctx, node.value)
+        return lambda: _returned(ctx, node, result)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        name, old = node.target.id, evaluate.read(ctx, node.target.id)
+        if is_number(old):
+            value = evaluate.expression(ctx, node.value)
+            ctx.place(node)
+            new = operators.augmented(ctx, evaluate.BINARY[type(node.op)], old, value)
+            return lambda: ctx.frame.names.update({name: assign.name(ctx, name, new)})
+    return lambda: statement(ctx, node)
+
+
 def _augmented(ctx: Context, node: ast.AugAssign) -> None:
     operator_ = evaluate.BINARY[type(node.op)]
     target = node.target
@@ -222,7 +248,10 @@ def _delete(ctx: Context, node: ast.Delete) -> None:
 
 
 def _return(ctx: Context, node: ast.Return) -> None:
-    value = None if node.value is None else evaluate.expression(ctx, node.value)
+    _returned(ctx, node, None if node.value is None else evaluate.expression(ctx, node.value))
+
+
+def _returned(ctx: Context, node: ast.Return, value: Any) -> None:
     if isinstance(value, Poison):
         ctx.fail(value.code, value.message, value.help)
     ctx.place(node)

@@ -1,8 +1,9 @@
 """`try`: exceptions that are known when compiling are raised and handled here, as Python would.
 
 The front end runs the program: where it finds that Python certainly raises, everything up to that place has been
-lowered and nothing after it, so a handler simply goes on from there.  That needs the place to be reached on every run:
-what a handler would catch and only a run decides is refused.
+lowered and nothing after it, so a handler simply goes on from there.  That needs the place to be reached on every run.
+Where arithmetic may raise - a division by zero, an overflow, a domain - the statement becomes a branch on that.  Any
+other exception that a handler would catch and only a run decides is refused.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from adgen import ops
 from adgen.frontend import control, evaluate
 from adgen.frontend import statements as blocks
-from adgen.frontend.context import Guard, Kinds, PythonError
+from adgen.frontend.context import Guard, Hazard, Kinds, PythonError
+from adgen.frontend.join import same
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED, jumps
+from adgen.frontend.state import State
 from adgen.frontend.values import describe
 from adgen.ir import core
-from adgen.ir.nodes import Region, walk
+from adgen.ir.nodes import Operation, Region, walk
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -45,18 +50,97 @@ def statement(ctx: Context, node: ast.Try) -> None:
         set_aside(ctx, final)
 
 
+@dataclass(frozen=True, eq=False)
+class Trying:
+    """A `try` whose body is being lowered: its handlers with what they are for, and the state that they start with."""
+
+    node: ast.Try
+    handlers: list[tuple[Kinds, ast.ExceptHandler]]
+    keep: frozenset[str] | None
+    loop: dict[str, Any]
+    sites: Any
+
+    @property
+    def kinds(self) -> Kinds:
+        """All that is caught."""
+        return tuple(kind for kinds, _ in self.handlers for kind in kinds)
+
+    def handler(self, kind: type[BaseException]) -> ast.ExceptHandler:
+        """The first handler for an exception."""
+        return next(handler for kinds, handler in self.handlers if issubclass(kind, kinds))
+
+
 def _body(ctx: Context, node: ast.Try) -> None:
     """The body, and the handler or the `else` that follows it."""
     handlers = [(_kinds(ctx, handler), handler) for handler in node.handlers]
-    guard = Guard(tuple(kind for kinds, _ in handlers for kind in kinds), len(ctx.builder.blocks))
-    loop, sites = {flag: ctx.frame.names.get(flag) for flag in (BROKEN, CONTINUED)}, ctx.sites
+    loop = {flag: ctx.frame.names.get(flag) for flag in (BROKEN, CONTINUED)}
+    trying = Trying(node, handlers, ctx.frame.code.flow.after.get(node), loop, ctx.sites)
+    _from(ctx, trying, 0)
+
+
+def _from(ctx: Context, trying: Trying, k: int) -> None:
+    """The statements of the body from number `k` on, and the `else`.
+
+    A statement is evaluated first; where that may raise, what it does and what follows is the other side of a branch.
+    """
+    body = trying.node.body
+    if k == len(body):
+        blocks.block(ctx, trying.node.orelse, trying.keep)
+        return
+    simple = isinstance(body[k], ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
+    guard = Guard(trying.kinds, len(ctx.builder.blocks), [] if simple else None)
+    before = State.capture(ctx) if simple else None
+    finish: Callable[[], None] | None = None
+    block = ctx.builder.blocks[-1]
+    mark, shared = len(block.operations), dict(block.shared)
+
+    def lowered() -> None:
+        nonlocal finish
+        if simple:
+            finish = blocks.prepared(ctx, body[k])
+        else:
+            blocks.block(ctx, body[k:], trying.keep)
+
+    if not _guarded(ctx, trying, guard, lowered):
+        return
+    if finish is None:
+        control.guarded(
+            ctx, control.jumped(ctx), lambda: blocks.block(ctx, trying.node.orelse, trying.keep), trying.keep
+        )
+        return
+    if not guard.hazards:
+        _finish(ctx, trying, k, finish)
+        return
+    _check_pure(ctx, block.operations[max(mark, guard.hazards[0].position) :], guard.hazards[0], before)
+    block.shared.clear()  # what was computed decides the branch; inside, it is computed for its value
+    block.shared.update(shared)
+
+    def again() -> None:
+        nonlocal finish
+        if _guarded(ctx, trying, Guard(trying.kinds, len(ctx.builder.blocks), []), lowered, assured=True):
+            assert finish is not None
+            _finish(ctx, trying, k, finish)
+
+    _branches(ctx, trying, guard.hazards, again)
+
+
+def _finish(ctx: Context, trying: Trying, k: int, finish: Callable[[], None]) -> None:
+    """What a statement does with the value that is at hand, and what follows it."""
+    if _guarded(ctx, trying, Guard(trying.kinds, len(ctx.builder.blocks), None), finish):
+        control.guarded(ctx, control.jumped(ctx), lambda: _from(ctx, trying, k + 1), trying.keep)
+
+
+def _guarded(ctx: Context, trying: Trying, guard: Guard, run: Callable[[], None], assured: bool = False) -> bool:
+    """Run a part of the body; False when it has raised, and a handler has been lowered in place of the rest.
+
+    `assured`: what may happen in it is known not to.
+    """
     block = ctx.builder.blocks[-1]
     mark = len(block.operations)
-    keep = ctx.frame.code.flow.after.get(node)
     raised: PythonError | None = None
     ctx.guards.append(guard)
     try:
-        blocks.block(ctx, node.body, keep)
+        run()
     except PythonError as error:
         if not guard.catches(error.exception):
             raise
@@ -71,15 +155,46 @@ def _body(ctx: Context, node: ast.Try) -> None:
         if operation.row is core.CHECK and _may_catch(guard, operation.attributes["exception"]):
             ctx.refuse_raising(operation.attributes["exception"], operation.span)
     if raised is None:
-        control.guarded(ctx, control.jumped(ctx), lambda: blocks.block(ctx, node.orelse, keep), keep)
+        return True
+    if guard.hazards and not assured:
+        ctx.refuse_raising(guard.hazards[0].kind.__name__, guard.hazards[0].span)
+    _handle(ctx, trying, raised)
+    return False
+
+
+def _branches(ctx: Context, trying: Trying, hazards: list[Hazard], rest: Callable[[], None]) -> None:
+    """The handler of the first of these that happens, or the rest."""
+    if not hazards:
+        rest()
         return
-    ctx.sites = sites
-    for flag, value in loop.items():
-        if value is None:
-            ctx.frame.names.pop(flag, None)
-        else:
-            ctx.frame.names[flag] = value
-    _handle(ctx, raised, next(handler for kinds, handler in handlers if issubclass(raised.exception, kinds)))
+    first, others = hazards[0], hazards[1:]
+    condition = first.condition
+    while others and trying.handler(others[0].kind) is trying.handler(first.kind):
+        condition = ctx.builder.op(ops.OR, condition, others.pop(0).condition)
+    error = PythonError("AD501", f"the function raises {first.kind.__name__}", first.span)
+    error.instance = first.kind()
+    known = ctx.builder.known(condition)
+    if known is not None:
+        _handle(ctx, trying, error) if known else _branches(ctx, trying, others, rest)
+        return
+
+    def otherwise() -> None:
+        _branches(ctx, trying, others, rest)
+
+    control.fork(ctx, condition, lambda: _handle(ctx, trying, error), otherwise, trying.keep)
+
+
+EFFECTS = (core.STORE, core.ACCUMULATE, core.CHECK, core.WHILE, core.CALL, core.CUSTOM)
+
+
+def _check_pure(ctx: Context, operations: list[Operation], first: Hazard, before: State | None) -> None:
+    """Refuse a value whose evaluation does more than compute once something may have raised."""
+    if any(operation.row in EFFECTS for operation in walk(Region((), tuple(operations), ()))):
+        ctx.refuse_raising(first.kind.__name__, first.span)
+    assert before is not None
+    after = dict(State.capture(ctx).slots())
+    if any(not same(value, after.get(slot)) for slot, value in before.slots()):
+        ctx.refuse_raising(first.kind.__name__, first.span)
 
 
 def reaches(ctx: Context, error: PythonError) -> bool:
@@ -107,8 +222,14 @@ def _kinds(ctx: Context, handler: ast.ExceptHandler) -> Kinds:
     return kinds
 
 
-def _handle(ctx: Context, error: PythonError, handler: ast.ExceptHandler) -> None:
-    names = ctx.frame.names
+def _handle(ctx: Context, trying: Trying, error: PythonError) -> None:
+    """The handler of an exception, from the place on where it is raised."""
+    handler, names = trying.handler(error.exception), ctx.frame.names
+    ctx.sites = trying.sites
+    for flag, value in trying.loop.items():
+        names.pop(flag, None)
+        if value is not None:
+            names[flag] = value
     if handler.name is not None:
         names[handler.name] = error.instance
     ctx.handled.append(error)
