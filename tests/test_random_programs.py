@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from adgen.frontend.lower import lower
 from adgen.frontend.specs import ArraySpec, ScalarSpec
@@ -31,6 +31,7 @@ from tests.programs import STYLES, Node, programs, render
 
 COUNT = int(os.environ.get("ADGEN_PROGRAMS", "40"))
 BATCH = 25
+PARTS = 4  # a test each, so that the cores share them
 SPECS = {"x": ScalarSpec(F64), "y": ScalarSpec(F64), "a": ArraySpec(F64, 1)}
 POINT = (0.3, -0.4, np.array([0.2, -0.5, 0.7, 1.1]))
 DIRECTION = (0.7, -0.2, np.array([0.3, 1.0, -0.6, 0.4]))
@@ -62,16 +63,17 @@ def value_and_gradient(function: Function) -> tuple[float, np.ndarray]:
     return float(value), np.concatenate([[gradient[0], gradient[1]], gradient[2]])
 
 
-def test_programs_and_their_rewrites_agree(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_programs_and_their_rewrites_agree(part: int, tmp_path: Path) -> None:
     """Value to 1e-12, gradient to 1e-9, for every way of writing a program; then the same from compiled C."""
     seen: list[tuple[Function, float, np.ndarray]] = []
     numbers = itertools.count()
 
+    @seed(part)
     @settings(
-        max_examples=COUNT,
+        max_examples=COUNT // PARTS,
         deadline=None,
         database=None,
-        derandomize=True,
         phases=[Phase.generate],  # a failing program is short enough to read; shrinking takes minutes
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
     )
@@ -80,7 +82,7 @@ def test_programs_and_their_rewrites_agree(tmp_path: Path) -> None:
         first = None
         number = next(numbers)
         for style in STYLES:
-            function = imported(render(program, style), tmp_path, f"program_{number}_{style}")
+            function = imported(render(program, style), tmp_path, f"program_{part}_{number}_{style}")
             expected = function(*(np.copy(p) if isinstance(p, np.ndarray) else p for p in POINT))
             lowered = simplify(lower(function, SPECS).function)
             value, gradient = value_and_gradient(lowered)

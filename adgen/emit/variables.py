@@ -117,7 +117,9 @@ class Variables:
         if value not in self.of:
             return  # a parameter, a loop index or a constant
         target, source = self.of[result], self.of[value]
-        if target is source or target.kind != source.kind or target.pinned or source.pinned or not _related(target.hint(), source.hint()):
+        if target is source or target.kind != source.kind or target.pinned or source.pinned:
+            return
+        if not _related(target.hint(), source.hint()):
             return
         if not _overlap(target.stretches, source.stretches):
             self._merge(target, source)

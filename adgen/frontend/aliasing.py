@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from adgen.diagnostics import AdgenError, Span
 from adgen.ir import core
-from adgen.ir.nodes import Operation, Region, Value
+from adgen.ir.nodes import Operation, Region, Value, walk
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
 
 Owner = Callable[[Value], Value]
 
@@ -25,6 +28,17 @@ class Move:
     cell: Value | None
     source: Value | None
     name: str
+
+
+def note(ctx: Context, first: int, moves: Sequence[Move]) -> None:
+    """What the innermost open block got from operation `first` on does these moves."""
+    made = ctx.builder.blocks[-1].operations[first:]
+    for operation in made:
+        ctx.upkeep.add(operation)
+        for region in operation.regions:
+            ctx.upkeep.update(walk(region))
+    if made:
+        ctx.moves[made[0]] = list(moves)
 
 
 @dataclass

@@ -122,7 +122,9 @@ def numpy_scalar(element: Scalar) -> Rule:
         if isinstance(x, Number):
             return scalars.cast(ctx, x, element, False)
         if memory.is_array(x):
-            return attributes._of_array(ctx, memory.wrap(ctx, x), "astype").function(ctx, x, attributes.DTYPES[element])
+            return attributes._of_array(ctx, memory.wrap(ctx, x), "astype").function(
+                ctx, x, attributes.DTYPES[element], False
+            )
         return scalars.static(ctx, kind, x)
 
     return apply

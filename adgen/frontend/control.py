@@ -9,7 +9,7 @@ from adgen import ops
 from adgen.frontend import memory
 from adgen.frontend.join import meet, never, same, separate
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
-from adgen.frontend.state import Slot, State, collect, fill
+from adgen.frontend.state import Items, Slot, State, collect, fill
 from adgen.frontend.templates import Cell, Flattener, Template
 from adgen.frontend.values import UNBOUND, Maybe, Poison, Unbound
 from adgen.ir import core
@@ -50,11 +50,12 @@ def fork(
     before.restore()
     builder.span = span
     joins, plain = _joins(ctx, before, state_left, state_right, keep)
-    result = meet(ctx, left, right, name)
+    sides = state_left.items, state_right.items
+    result = meet(ctx, left, right, name, True, *sides)
     joins.append((None, result, left, right))
     held = dict(before.slots())
-    separate(ctx, [(template, (a, b), held.get(slot, UNBOUND)) for slot, template, a, b in joins])
-    values = iter(_emit(ctx, condition, first, second, joins))
+    separate(ctx, [(t, tuple(zip((a, b), sides)), held.get(slot, UNBOUND)) for slot, t, a, b in joins])
+    values = iter(_emit(ctx, condition, first, second, joins, sides))
     rebuilt = [(slot, template.rebuild(ctx, values)) for slot, template, _, _ in joins]
     _apply(ctx, before, plain, rebuilt[:-1])
     joined = rebuilt[-1][1]
@@ -85,11 +86,12 @@ def _joins(
         if same(a, b):
             plain[slot] = a
         elif (gone_left or gone_right) and slot.owner not in outer and (slot.owner or slot.key not in FLAGS):
-            _join_one_side(ctx, slot, (a, b), gone_left, gone_right, keep, joins, plain)
+            items = right.items if gone_left else left.items
+            _join_one_side(ctx, slot, (a, b), items, gone_left, gone_right, keep, joins, plain)
         elif slot.owner == 0 and keep is not None and slot.key not in keep and slot.key not in FLAGS:
             plain[slot] = DEAD
         else:
-            template = meet(ctx, a, b, str(slot.key), checked=slot.key != RESULT)
+            template = meet(ctx, a, b, str(slot.key), slot.key != RESULT, left.items, right.items)
             if slot.key == RESULT and (reason := never(template)) is not None:
                 ctx.fail(reason.code, reason.message, "return the same kind of value on every path")
             joins.append((slot, template, a, b))
@@ -113,6 +115,7 @@ def _join_one_side(
     ctx: Context,
     slot: Slot,
     values: tuple[Any, Any],
+    items: Items,
     gone_left: bool,
     gone_right: bool,
     keep: frozenset[str] | None,
@@ -125,16 +128,18 @@ def _join_one_side(
     if (gone_left and gone_right) or dead or isinstance(value, Poison | Unbound):
         plain[slot] = value if isinstance(value, Poison | Unbound) and not dead else DEAD
         return
-    template = meet(ctx, value, UNBOUND, str(slot.key), checked=isinstance(value, Maybe))
+    template = meet(ctx, value, UNBOUND, str(slot.key), isinstance(value, Maybe), items)
     joins.append((slot, template, UNBOUND if gone_left else value, value if gone_left else UNBOUND))
 
 
-def _emit(ctx: Context, condition: Value, first: Block, second: Block, joins: list[Join]) -> tuple[Value, ...]:
+def _emit(
+    ctx: Context, condition: Value, first: Block, second: Block, joins: list[Join], sides: tuple[Items, Items]
+) -> tuple[Value, ...]:
     """Close both blocks with what they yield and emit the `if`; cells are made before it."""
     builder = ctx.builder
     yields = []
-    for block, side in ((first, 2), (second, 3)):
-        out = Flattener()
+    for block, side, items in ((first, 2, sides[0]), (second, 3, sides[1])):
+        out = Flattener(items)
         builder.blocks.append(block)
         for join in joins:
             join[1].flatten(ctx, join[side], out)

@@ -6,24 +6,35 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adgen.frontend import memory, scalars
-from adgen.frontend.state import is_instance, occurrences, references
-from adgen.frontend.templates import Cell, Fixed, Never, Optional, Scalars, Struct, Template, items_of
+from adgen.frontend.state import Items, is_instance, items_of, occurrences, references
+from adgen.frontend.templates import Cell, Fixed, Never, Optional, Scalars, Struct, Template
 from adgen.frontend.values import UNBOUND, Dynamic, Maybe, Number, Poison, Unbound, describe, is_number, is_static
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 
-def meet(ctx: Context, a: Any, b: Any, name: str = "", checked: bool = True) -> Template:
-    """The template that holds both values.  Either may be UNBOUND or a `Maybe`."""
+def meet(
+    ctx: Context,
+    a: Any,
+    b: Any,
+    name: str = "",
+    checked: bool = True,
+    in_a: Items = items_of,
+    in_b: Items = items_of,
+) -> Template:
+    """The template that holds both values.  Either may be UNBOUND or a `Maybe`.
+
+    `in_a` and `in_b` give what structures hold on the path of `a` and on that of `b`.
+    """
     if any(isinstance(x, Unbound | Maybe) for x in (a, b)):
         left, right = (x.value if isinstance(x, Maybe) else x for x in (a, b))
         if isinstance(left, Unbound) and isinstance(right, Unbound):
             return Fixed(UNBOUND)
         if isinstance(left, Unbound) or isinstance(right, Unbound):
-            value = right if isinstance(left, Unbound) else left
-            return Optional(held(ctx, value, name), checked, name)
-        return Optional(meet(ctx, left, right, name), checked, name)
+            value, items = (right, in_b) if isinstance(left, Unbound) else (left, in_a)
+            return Optional(held(ctx, value, name, items), checked, name)
+        return Optional(meet(ctx, left, right, name, True, in_a, in_b), checked, name)
     if isinstance(a, Poison) or isinstance(b, Poison):
         return Never(a if isinstance(a, Poison) else b)
     if same(a, b):
@@ -37,15 +48,15 @@ def meet(ctx: Context, a: Any, b: Any, name: str = "", checked: bool = True) -> 
             element = scalars.promote([(first.element, False), (second.element, False)])
             return Cell(element, first.rank, name)
         return _different(name, f"an array of rank {first.rank}", f"of rank {second.rank}")
-    return _meet_structures(ctx, a, b, name)
+    return _meet_structures(ctx, a, b, name, in_a, in_b)
 
 
-def _meet_structures(ctx: Context, a: Any, b: Any, name: str) -> Template:
+def _meet_structures(ctx: Context, a: Any, b: Any, name: str, in_a: Items, in_b: Items) -> Template:
     structured = isinstance(a, tuple | list | dict) or (is_instance(a) and id(a) in ctx.owned)
     if type(a) is type(b) and structured and not isinstance(a, Dynamic):
-        left, right = items_of(a), items_of(b)
+        left, right = in_a(a), in_b(b)
         if list(left) == list(right):
-            items = {key: meet(ctx, left[key], right[key], f"{name}_{key}") for key in left}
+            items = {key: meet(ctx, left[key], right[key], f"{name}_{key}", True, in_a, in_b) for key in left}
             return Struct(a, items)
     return _different(name, describe(a), describe(b))
 
@@ -62,23 +73,26 @@ def number_template(ctx: Context, numbers: list[Any], name: str) -> Scalars:
     return Scalars(scalars.promote(kinds), all(weak for _, weak in kinds), name)
 
 
-def widen(ctx: Context, template: Template, value: Any, name: str = "") -> Template:
-    """A template that holds what `template` holds and `value`; `template` itself when it does already."""
+def widen(ctx: Context, template: Template, value: Any, name: str = "", items: Items = items_of) -> Template:
+    """A template that holds what `template` holds and `value`; `template` itself when it does already.
+
+    `items` gives what structures in `value` hold.
+    """
     if isinstance(template, Optional):
         if isinstance(value, Maybe):
             value = value.value
         if isinstance(value, Unbound):
             return template
-        inner = widen(ctx, template.inner, value, name)
+        inner = widen(ctx, template.inner, value, name, items)
         return template if inner is template.inner else Optional(inner, template.checked, template.name)
     if isinstance(value, Unbound | Maybe):
         held = UNBOUND if isinstance(value, Unbound) else value.value
-        inner = template if isinstance(held, Unbound) else widen(ctx, template, held, name)
+        inner = template if isinstance(held, Unbound) else widen(ctx, template, held, name, items)
         return Optional(inner, True, name)
     if isinstance(template, Fixed):
         if isinstance(template, Never) or same(template.value, value):
             return template
-        return meet(ctx, template.value, value, name)
+        return meet(ctx, template.value, value, name, in_b=items)
     if isinstance(value, Poison):
         return Never(value)
     if isinstance(template, Scalars):
@@ -92,13 +106,13 @@ def widen(ctx: Context, template: Template, value: Any, name: str = "") -> Templ
                 return _different(name, f"an array of {template.element}", f"of {array.element}")
         return _different(name, f"an array of rank {template.rank}", describe(value))
     assert isinstance(template, Struct)
-    if type(value) is not type(template.model) or list(items_of(value)) != list(template.items):
+    if type(value) is not type(template.model) or list(items(value)) != list(template.items):
         return _different(name, describe(template.model), describe(value))
-    content = items_of(value)
-    items = {key: widen(ctx, inner, content[key], f"{name}_{key}") for key, inner in template.items.items()}
-    if all(items[key] is template.items[key] for key in items):
+    content = items(value)
+    wider = {key: widen(ctx, inner, content[key], f"{name}_{key}", items) for key, inner in template.items.items()}
+    if all(wider[key] is template.items[key] for key in wider):
         return template
-    return Struct(template.model, items, template.sources)
+    return Struct(template.model, wider, template.sources)
 
 
 def _widen_number(ctx: Context, template: Scalars, value: Any, name: str) -> Template:
@@ -116,7 +130,7 @@ def _widen_number(ctx: Context, template: Scalars, value: Any, name: str) -> Tem
     return Scalars(element, weak, name)
 
 
-def meet_one(ctx: Context, value: Any, name: str) -> Template:
+def meet_one(ctx: Context, value: Any, name: str, items: Items = items_of) -> Template:
     """The template of a value that changes from iteration to iteration, known from one of them."""
     if is_number(value):
         return number_template(ctx, [value], name)
@@ -124,7 +138,8 @@ def meet_one(ctx: Context, value: Any, name: str) -> Template:
         array = memory.wrap(ctx, value)
         return Cell(array.element, array.rank, name)
     if isinstance(value, tuple | list | dict):
-        return Struct(value, {key: meet_one(ctx, item, f"{name}_{key}") for key, item in items_of(value).items()})
+        content = items(value)
+        return Struct(value, {key: meet_one(ctx, item, f"{name}_{key}", items) for key, item in content.items()})
     return Fixed(value)
 
 
@@ -135,15 +150,15 @@ def containers(value: Any) -> bool:
     return isinstance(value, list | dict | set) or is_instance(value)
 
 
-def held(ctx: Context, value: Any, name: str) -> Template:
+def held(ctx: Context, value: Any, name: str, items: Items) -> Template:
     """The template of a value that is there on one path only."""
     if (is_static(value) and not containers(value)) or memory.outlives(ctx, value):
         return Fixed(value)
     if id(value) in ctx.owned and references(ctx, value) > 0:
         return Fixed(value)  # made before: the same container outside
     if isinstance(value, tuple | list | dict):
-        return Struct(value, {key: held(ctx, item, f"{name}_{key}") for key, item in items_of(value).items()})
-    return meet_one(ctx, value, name)
+        return Struct(value, {key: held(ctx, item, f"{name}_{key}", items) for key, item in items(value).items()})
+    return meet_one(ctx, value, name, items)
 
 
 def structs_in(template: Template) -> Iterator[Struct]:
@@ -156,35 +171,36 @@ def structs_in(template: Template) -> Iterator[Struct]:
             yield from structs_in(item)
 
 
-def containers_in(template: Template, value: Any) -> Iterator[Any]:
+def containers_in(template: Template, value: Any, items: Items) -> Iterator[Any]:
     """The mutable containers that a template would replace by new ones."""
     if isinstance(value, Maybe):
         value = value.value
     if isinstance(template, Optional):
-        yield from containers_in(template.inner, value)
+        yield from containers_in(template.inner, value, items)
     elif isinstance(template, Struct) and not isinstance(value, Unbound):
         if not isinstance(value, tuple):
             yield value
-        for key, item in items_of(value).items():
-            yield from containers_in(template.items[key], item)
+        for key, item in items(value).items():
+            yield from containers_in(template.items[key], item, items)
 
 
-def separate(ctx: Context, joins: Iterable[tuple[Template, Sequence[Any], Any]]) -> bool:
+def separate(ctx: Context, joins: Iterable[tuple[Template, Sequence[tuple[Any, Items]], Any]]) -> bool:
     """Note in the templates which containers they replace by new ones though something else holds them too.
 
-    A join is a template, the values that meet and what the slot held before.  True: something new was noted.
+    A join is a template, the values that meet, each with what gives its items, and what the slot held before.  True:
+    something new was noted.
     """
     pairs = list(joins)
     holders: dict[int, set[int]] = {}
     for k, (template, values, _) in enumerate(pairs):
-        for value in values:
-            for container in containers_in(template, value):
+        for value, items in values:
+            for container in containers_in(template, value, items):
                 holders.setdefault(id(container), set()).add(k)
     changed = False
     for template, values, before in pairs:
         sources: dict[int, Any] = {}
-        for value in values:
-            for container in containers_in(template, value):
+        for value, items in values:
+            for container in containers_in(template, value, items):
                 others = references(ctx, container) - occurrences(ctx, container, before)
                 if others > 0 or len(holders[id(container)]) > 1:
                     sources[id(container)] = container

@@ -119,7 +119,7 @@ def emit(
     wants_broken = bool(header.node.orelse)
     late = {s: t for s, t in plan.late.items() if s.key != BROKEN or wants_broken}
     late = {s: t for s, t in late.items() if never(t) is None and _alive(ctx, header, s)}
-    out, opening = Flattener(), Flattener()
+    out, opening = Flattener(end.items), Flattener(entry.items)
     builder.blocks.append(block)
     for slot, template in plan.head.items():
         template.flatten(ctx, value_of(end, slot), out)

@@ -27,7 +27,7 @@ from adgen.frontend.loop_emission import (
     value_of,
 )
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
-from adgen.frontend.state import Slot, State
+from adgen.frontend.state import Items, Slot, State
 from adgen.frontend.templates import Cell, Flattener, Optional, Scalars, Template
 from adgen.frontend.values import UNBOUND, Maybe, Unbound, is_number
 from adgen.ir.builder import Block
@@ -127,7 +127,7 @@ def _attempt(ctx: Context, header: Header, run: Callable[[Value | None], None], 
     """Lower the loop under the plan.  False: the plan has been widened and nothing is left of the attempt."""
     builder = ctx.builder
     span = builder.span
-    inits = Flattener()
+    inits = Flattener(entry.items)
     for slot, template in plan.head.items():
         template.flatten(ctx, value_of(entry, slot), inits)
     fill_cells(ctx, inits, plan)
@@ -167,7 +167,7 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
             help = "use an array of the final size, or a loop whose number of iterations is a constant"
             raise Unstable("AD315", "a list or dict changes its size in this loop", ctx.span, help)
     for slot, template in list(plan.head.items()):
-        wider = widen(ctx, template, value_of(end, slot), str(slot.key))
+        wider = widen(ctx, template, value_of(end, slot), str(slot.key), end.items)
         if wider is not template:
             plan.head[slot] = wider
             changed = True
@@ -179,18 +179,20 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
         before, after = value_of(begin, slot), finals.get(slot, UNBOUND)
         if slot.owner == 0 and slot.key in (BROKEN, CONTINUED, RETURNED, RESULT):
             if slot.key != CONTINUED and not same(before, after):
-                plan.late[slot] = meet(ctx, before, after, str(slot.key), checked=slot.key != RESULT)
+                plan.late[slot] = meet(ctx, before, after, str(slot.key), slot.key != RESULT, begin.items, end.items)
         elif same(before, after):
             continue
         elif slot.owner or slot.key in flow.head[header.node]:
-            plan.head[slot] = _at_head(ctx, value_of(entry, slot), after, str(slot.key))
+            plan.head[slot] = _at_head(ctx, value_of(entry, slot), after, str(slot.key), entry.items, end.items)
             changed = True
         else:
-            plan.late[slot] = meet(ctx, value_of(entry, slot), after, str(slot.key))
+            plan.late[slot] = meet(ctx, value_of(entry, slot), after, str(slot.key), True, entry.items, end.items)
     slots = [*plan.head, *plan.late]
     templates = {**plan.head, **plan.late}
     joins = [(slot, value_of(entry, slot), value_of(end, slot)) for slot in slots]
-    changed |= separate(ctx, [(templates[slot], (before, after), before) for slot, before, after in joins])
+    sides = entry.items, end.items
+    pairs = [(templates[slot], tuple(zip((before, after), sides)), before) for slot, before, after in joins]
+    changed |= separate(ctx, pairs)
     for slot, template in plan.head.items():
         if (reason := never(template)) is not None:
             if ctx.inference is not None:
@@ -199,13 +201,13 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
     return changed
 
 
-def _at_head(ctx: Context, before: Any, after: Any, name: str) -> Template:
+def _at_head(ctx: Context, before: Any, after: Any, name: str, at_entry: Items, at_end: Items) -> Template:
     """The template of a slot that turned out to change."""
     if isinstance(before, Unbound):
-        return meet(ctx, before, after, name)
+        return meet(ctx, before, after, name, True, at_entry, at_end)
     if is_number(before) and is_number(after):
         return number_template(ctx, [before, after], name)
-    template = meet(ctx, before, after, name)
+    template = meet(ctx, before, after, name, True, at_entry, at_end)
     if isinstance(template, Cell) and memory.wrap(ctx, before).element != memory.wrap(ctx, after).element:
         raise Unstable("AD316", f"`{name}` becomes an array of another type in this loop", ctx.span, None)
     return template

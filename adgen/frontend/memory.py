@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen import ops
-from adgen.frontend import arrays, scalars
+from adgen.frontend import aliasing, arrays, scalars
 from adgen.frontend.aliasing import Move
 from adgen.frontend.arrays.model import Array, View
 from adgen.frontend.state import State
 from adgen.frontend.values import Number, is_number
 from adgen.ir import core
 from adgen.ir.builder import Block
-from adgen.ir.nodes import Value, walk
+from adgen.ir.nodes import Value
 from adgen.ir.types import I64, Scalar
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def move(ctx: Context, moves: Iterable[tuple[Array, Array, str]], checked: bool 
     `checked` compares the extents at run time where they are not known to agree.
     """
     moves = [(cell, source, name) for cell, source, name in moves if not identical(cell, source)]
-    block = ctx.builder.blocks[-1]
-    first = len(block.operations)
+    first = len(ctx.builder.blocks[-1].operations)
     overwritten = {base_of(cell) for cell, _, _ in moves}
     ready = []
     for cell, source, name in moves:
@@ -82,13 +81,7 @@ def move(ctx: Context, moves: Iterable[tuple[Array, Array, str]], checked: bool 
             for axis, (mine, other) in enumerate(zip(cell.extents, source.extents)):
                 agree(ctx, mine, other, f"`{name}` changes its extent along axis {axis} from {{0}} to {{1}}")
         arrays.copy_into(ctx, cell, source)
-    made = block.operations[first:]
-    for operation in made:
-        ctx.upkeep.add(operation)
-        for region in operation.regions:
-            ctx.upkeep.update(walk(region))
-    if made:
-        ctx.moves[made[0]] = [Move(base_of(cell), base_of(source), name) for cell, source, name in moves]
+    aliasing.note(ctx, first, [Move(base_of(cell), base_of(source), name) for cell, source, name in moves])
 
 
 def agree(ctx: Context, a: Value, b: Value, message: str) -> None:

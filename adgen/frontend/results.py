@@ -62,8 +62,8 @@ def collect(ctx: Context, value: Any, block: Block) -> tuple[OutputTree, list[Va
 
     def array(value: Any) -> OutputTree:
         base = memory.base_of(value)
-        whole = isinstance(value, View) and value.whole
-        if not whole or base not in tops or base in found:
+        whole = isinstance(value, View) and base in tops and value.whole(ctx)
+        if not whole or base in found:
             value = arrays.copy(ctx, value, "")
             base = memory.base_of(value)
         assert base is not None

@@ -262,15 +262,17 @@ def apply(ctx: Context, function: Any, *operands: Any) -> Any:
 
 
 def _with_hazards(ctx: Context, function: Any, x: Any) -> Any:
-    """A function of `math`: an infinite result of a finite argument and a result that is no number are exceptions."""
+    """A function of `math`: arguments that Python refuses, or whose result is too large."""
     result, builder = _applied(ctx, function, x), ctx.builder
     if not (ctx.catching(ValueError) or ctx.catching(OverflowError)) or not isinstance(result, Number):
         return result
-    value, argument = to(ctx, result, F64), to(ctx, x, F64)
-    number = builder.op(ops.NOT, builder.op(ops.ISNAN, argument))
-    ctx.hazard(ValueError, builder.op(ops.AND, builder.op(ops.ISNAN, value), number))
-    infinite = builder.op(ops.AND, builder.op(ops.ISINF, value), builder.op(ops.ISFINITE, argument))
-    ctx.hazard(OverflowError if MATH[function] else ValueError, infinite)
+    argument = to(ctx, x, F64)
+    for row_, limit, magnitude, kind_ in MATH[function]:
+        tested = builder.op(ops.ABS, argument) if magnitude else argument
+        beyond = builder.op(row_, tested, builder.const(limit))
+        if kind_ is OverflowError:
+            beyond = builder.op(ops.AND, beyond, builder.op(ops.ISFINITE, argument))
+        ctx.hazard(kind_, beyond)
     return result
 
 
@@ -302,12 +304,48 @@ UNARY: dict[Any, Any] = {
 }
 
 
-# Functions of `math` of one number: an infinite result of a finite argument is an overflow, else out of the domain.
-MATH = {
-    math.exp: True, math.expm1: True, math.sinh: True, math.cosh: True,
-    math.sqrt: False, math.log: False, math.log2: False, math.log10: False, math.log1p: False, math.sin: False,
-    math.cos: False, math.tan: False, math.asin: False, math.acos: False, math.acosh: False, math.atanh: False,
-}  # fmt: skip
+Refused = tuple[Row, float, bool, type[Exception]]
+
+
+def _largest(function: Callable[[float], float]) -> float:
+    """The largest number that the function does not overflow for."""
+    low, high = 1.0, 1000.0
+    while (middle := (low + high) / 2) not in (low, high):
+        try:
+            function(middle)
+            low = middle
+        except OverflowError:
+            high = middle
+    return low
+
+
+def _overflow(function: Callable[[float], float], magnitude: bool) -> tuple[Refused, ...]:
+    return ((ops.GT, _largest(function), magnitude, OverflowError),)
+
+
+def _domain(row_: Row, limit: float, magnitude: bool = False) -> tuple[Refused, ...]:
+    return ((row_, limit, magnitude, ValueError),)
+
+
+# What Python raises for an argument of a function of `math`: where it, or its magnitude, compares so with a limit.
+MATH: dict[Any, tuple[Refused, ...]] = {
+    math.exp: _overflow(math.exp, False),
+    math.expm1: _overflow(math.expm1, False),
+    math.sinh: _overflow(math.sinh, True),
+    math.cosh: _overflow(math.cosh, True),
+    math.sqrt: _domain(ops.LT, 0.0),
+    math.log: _domain(ops.LE, 0.0),
+    math.log2: _domain(ops.LE, 0.0),
+    math.log10: _domain(ops.LE, 0.0),
+    math.log1p: _domain(ops.LE, -1.0),
+    math.sin: _domain(ops.EQ, math.inf, True),
+    math.cos: _domain(ops.EQ, math.inf, True),
+    math.tan: _domain(ops.EQ, math.inf, True),
+    math.asin: _domain(ops.GT, 1.0, True),
+    math.acos: _domain(ops.GT, 1.0, True),
+    math.acosh: _domain(ops.LT, 1.0),
+    math.atanh: _domain(ops.GE, 1.0, True),
+}
 # Functions of Python that take every float.
 TOTAL = (
     *UNARY, math.fabs, math.atan, math.atan2, math.tanh, math.copysign, math.erf, math.erfc, math.asinh, math.hypot,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,9 @@ NOT_INSTANCES = (
     np.generic,
     BaseException,
 )
+
+
+Items = Callable[[Any], dict[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,10 @@ class State:
             for key, value in content.items():
                 yield Slot(owner, key), value
 
+    def items(self, value: Any) -> dict[Any, Any]:
+        """The items of a structure by key, as they were at this moment."""
+        return self.containers[id(value)][1] if id(value) in self.containers else items_of(value)
+
     def set(self, slot: Slot, value: Any) -> None:
         """Change a slot, here and at present."""
         if slot.owner == 0:
@@ -138,6 +145,11 @@ def references(ctx: Context, container: Any) -> int:
             total += sum(occurrences(ctx, container, value, seen) for value in frame.names.values())
             frames.extend([frame.parent] if frame.parent is not None else [])
     return total
+
+
+def items_of(value: Any) -> dict[Any, Any]:
+    """The items of a structure by key, at present."""
+    return dict(enumerate(value)) if isinstance(value, tuple) else content_of(value)
 
 
 def content_of(container: Any) -> dict[Any, Any]:

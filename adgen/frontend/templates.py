@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adgen.frontend import scalars
-from adgen.frontend.state import content_of
+from adgen.frontend.state import Items
 from adgen.frontend.values import UNBOUND, Maybe, Number, Unbound
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, Scalar
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 
 class Flattener:
-    """Collects what a region yields for a set of slots: IR scalars, and copies of arrays into cells."""
+    """Collects what a region yields for a set of slots: IR scalars, and copies of arrays into cells.
 
-    def __init__(self) -> None:
+    `items` gives what a structure holds where the region ends.
+    """
+
+    def __init__(self, items: Items) -> None:
+        self.items = items
         self.values: list[Value] = []
         self.copies: list[tuple[Cell, Any]] = []
 
@@ -137,7 +141,7 @@ class Struct(Template):
     sources: tuple[Any, ...] = ()
 
     def flatten(self, ctx: Context, value: Any, out: Flattener) -> None:
-        content = items_of(value)
+        content = out.items(value)
         for key, template in self.items.items():
             template.flatten(ctx, content[key], out)
 
@@ -196,13 +200,6 @@ class Optional(Template):
 
     def cells(self) -> Iterator[Cell]:
         return self.inner.cells()
-
-
-def items_of(value: Any) -> dict[Any, Any]:
-    """The items of a structure by key."""
-    if isinstance(value, tuple):
-        return dict(enumerate(value))
-    return content_of(value)
 
 
 def make_like(model: Any, content: dict[Any, Any]) -> Any:

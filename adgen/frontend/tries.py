@@ -23,7 +23,8 @@ from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED, jumps
 from adgen.frontend.state import State
 from adgen.frontend.values import describe
 from adgen.ir import core
-from adgen.ir.nodes import Operation, Region, walk
+from adgen.ir.builder import Block
+from adgen.ir.nodes import Operation, Region, Value, walk
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -112,7 +113,8 @@ def _from(ctx: Context, trying: Trying, k: int) -> None:
         _finish(ctx, trying, k, finish)
         return
     _check_pure(ctx, block.operations[max(mark, guard.hazards[0].position) :], guard.hazards[0], before)
-    block.shared.clear()  # what was computed decides the branch; inside, it is computed for its value
+    _keep(block, mark, {hazard.condition for hazard in guard.hazards})  # the value itself is computed in the branch
+    block.shared.clear()
     block.shared.update(shared)
 
     def again() -> None:
@@ -182,6 +184,23 @@ def _branches(ctx: Context, trying: Trying, hazards: list[Hazard], rest: Callabl
         _branches(ctx, trying, others, rest)
 
     control.fork(ctx, condition, lambda: _handle(ctx, trying, error), otherwise, trying.keep)
+
+
+def _keep(block: Block, mark: int, needed: set[Value]) -> None:
+    """Drop operations from `mark` on that only compute, and not these values."""
+    kept: list[Operation] = []
+    for operation in reversed(block.operations[mark:]):
+        if not operation.row.pure or not needed.isdisjoint(operation.results):
+            kept.append(operation)
+            needed.update(operand for inner in (operation, *_inside(operation)) for operand in inner.operands)
+            needed.update(
+                result for inner in (operation, *_inside(operation)) for r in inner.regions for result in r.results
+            )
+    block.operations[mark:] = reversed(kept)
+
+
+def _inside(operation: Operation) -> list[Operation]:
+    return [inner for region in operation.regions for inner in walk(region)]
 
 
 EFFECTS = (core.STORE, core.ACCUMULATE, core.CHECK, core.WHILE, core.CALL, core.CUSTOM)

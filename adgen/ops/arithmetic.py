@@ -88,6 +88,7 @@ DIV = elementwise(
     domain=((-3.0, 3.0), (0.2, 3.0)),
     c=Infix("/", MULTIPLICATIVE),
     simplify=identities.div,
+    singular=True,
 )
 NEG = elementwise(
     "neg",

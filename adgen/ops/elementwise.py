@@ -41,7 +41,8 @@ class Elementwise(Row):
     that type unless `result` names one.  `evaluate` takes NumPy scalars (and arrays) of these types.
     `sympy` is the meaning as sympy text in the names of `operands`; `override` gives the partials where sympy's are
     numerically poor, and `reason` says why.  A row with neither is `piecewise_constant`, or not `differentiable`
-    at all because no operand is a real number.  `domain` is where tests may sample each operand.
+    at all because no operand is a real number.  `singular` rows have a partial that is infinite, or not a number, at
+    finite operands, other than by overflow.  `domain` is where tests may sample each operand.
     """
 
     operands: tuple[str, ...] = ()
@@ -55,6 +56,7 @@ class Elementwise(Row):
     reason: str = ""
     piecewise_constant: bool = False
     differentiable: bool = True
+    singular: bool = False
     domain: tuple[tuple[float, float], ...] = ()
     c: Spelling = field(default_factory=Spelling)
 

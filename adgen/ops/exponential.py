@@ -40,10 +40,10 @@ def function(name: str, sympy: str, **facts: Any) -> Elementwise:
 EXP = function("exp", "exp(x)")
 EXP2 = function("exp2", "2**x", scipy=("exp2",))
 EXPM1 = function("expm1", "exp(x) - 1", scipy=("expm1",))
-LOG = function("log", "log(x)", domain=POSITIVE)
-LOG2 = function("log2", "log(x) / log(2)", domain=POSITIVE)
-LOG10 = function("log10", "log(x) / log(10)", domain=POSITIVE)
-LOG1P = function("log1p", "log(1 + x)", domain=((-0.9, 9.0),), scipy=("log1p",))
+LOG = function("log", "log(x)", domain=POSITIVE, singular=True)
+LOG2 = function("log2", "log(x) / log(2)", domain=POSITIVE, singular=True)
+LOG10 = function("log10", "log(x) / log(10)", domain=POSITIVE, singular=True)
+LOG1P = function("log1p", "log(1 + x)", domain=((-0.9, 9.0),), scipy=("log1p",), singular=True)
 
 
 def _logaddexp(x: Any, y: Any) -> Any:

@@ -30,6 +30,7 @@ ACOSH = function(
     override=_acosh_partials,
     reason="x*x - 1 loses digits near x = 1",
     domain=((1.1, 9.0),),
+    singular=True,
 )
 ATANH = function(
     "atanh",
@@ -38,4 +39,5 @@ ATANH = function(
     override=_atanh_partials,
     reason="1 - x*x loses digits near x = 1; (1 - x) * (1 + x) does not",
     domain=((-0.9, 0.9),),
+    singular=True,
 )

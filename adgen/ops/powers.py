@@ -99,6 +99,7 @@ POW = elementwise(
     cost=20,
     c=LibmCall("pow"),
     simplify=identities.power,
+    singular=True,
 )
 POWI = elementwise(
     "powi",
@@ -112,6 +113,7 @@ POWI = elementwise(
     cost=2,
     c=HelperCall("powi", POWI_C),
     simplify=identities.powi,
+    singular=True,
 )
 IPOW = elementwise(
     "ipow",
@@ -131,6 +133,7 @@ SQRT = elementwise(
     domain=((0.1, 9.0),),
     cost=4,
     c=LibmCall("sqrt"),
+    singular=True,
 )
 CBRT = elementwise(
     "cbrt",
@@ -143,4 +146,5 @@ CBRT = elementwise(
     domain=((0.1, 9.0),),
     cost=10,
     c=LibmCall("cbrt"),
+    singular=True,
 )

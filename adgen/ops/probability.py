@@ -92,6 +92,7 @@ LOGIT = elementwise(
     domain=((0.05, 0.95),),
     cost=16,
     c=HelperCall("logit", LOGIT_C),
+    singular=True,
 )
 NDTR = elementwise(
     "ndtr",
@@ -113,4 +114,5 @@ XLOGY = elementwise(
     domain=((-3.0, 3.0), (0.1, 9.0)),
     cost=10,
     c=HelperCall("xlogy", XLOGY_C),
+    singular=True,
 )

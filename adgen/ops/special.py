@@ -31,8 +31,9 @@ GAMMA = elementwise(
     domain=((0.2, 5.0),),
     cost=20,
     c=LibmCall("tgamma"),
+    singular=True,
 )
-LGAMMA = function("lgamma", "loggamma(x)", scipy=("gammaln",), domain=((0.2, 9.0),), cost=20)
+LGAMMA = function("lgamma", "loggamma(x)", scipy=("gammaln",), domain=((0.2, 9.0),), cost=20, singular=True)
 
 
 class DigammaCall(Spelling):
@@ -65,6 +66,7 @@ DIGAMMA = elementwise(
     domain=((0.2, 9.0),),
     cost=30,
     c=DigammaCall(),
+    singular=True,
 )
 POLYGAMMA = elementwise(
     "polygamma",
@@ -79,4 +81,5 @@ POLYGAMMA = elementwise(
     domain=((0.0, 4.0), (0.3, 9.0)),
     cost=30,
     c=POLYGAMMA_CALL,
+    singular=True,
 )

@@ -45,6 +45,7 @@ ASIN = function(
     override=_asin_partials,
     reason=NEAR_ONE,
     domain=((-0.95, 0.95),),
+    singular=True,
 )
 ACOS = function(
     "acos",
@@ -53,6 +54,7 @@ ACOS = function(
     override=_acos_partials,
     reason=NEAR_ONE,
     domain=((-0.95, 0.95),),
+    singular=True,
 )
 ATAN = function("atan", "atan(x)", python=callables("arctan atan", "atan"))
 ATAN2 = elementwise(

@@ -33,6 +33,7 @@ from adgen.passes.exporters import Side
 from adgen.passes.localise import copy_into, copy_of
 from adgen.passes.overwrites import Overwrites
 from adgen.passes.reverse_control import reverse_branch, reverse_for, reverse_while
+from adgen.passes.strong_zeros import Fragile, guarded
 
 
 def adjoint(function: Function, wrt: Sequence[int], seeds: Literal["parameters", "one"] = "parameters") -> Function:
@@ -83,6 +84,8 @@ class Reverse:
         self.memory = Overwrites(function)
         self.cotangent: dict[Value, Value] = {}
         self.shadow: dict[Value, Value] = {}
+        self.plain: set[Value] = set()  # cotangents that no mask or memory has made zero
+        self.fragile = Fragile(function)
         self.loop_depth = 0
         self.running_again = False
 
@@ -118,7 +121,9 @@ class Reverse:
             elif k in given:
                 self.add(value, given[k])
             elif k == 0:
-                self.add(value, self.builder.const(1.0, value.type))
+                one = self.builder.const(1.0, value.type)
+                self.plain.add(one)
+                self.add(value, one)
 
     def _gradient(self, value: Value) -> Value:
         if isinstance(value.type, Buffer):
@@ -135,6 +140,8 @@ class Reverse:
         total = contribution if known is None else self.builder.op(ops.ADD, known, contribution)
         if not total.name and value.name:
             total.name = f"{value.name}_bar"
+        if contribution in self.plain and (known is None or known in self.plain):
+            self.plain.add(total)
         self.cotangent[value] = total
 
     def take(self, value: Value) -> Value | None:
@@ -196,7 +203,12 @@ def _elementwise(reverse: Reverse, operation: Operation) -> None:
         return
     pullback = operation.row.pullback  # type: ignore[attr-defined]
     parts = pullback(reverse.builder, operation.operands, operation.result, cotangent, needed)
-    for value, part in zip(operation.operands, parts, strict=True):
+    plain = cotangent in reverse.plain and operation.row is not ops.SELECT
+    for position, (value, part) in enumerate(zip(operation.operands, parts, strict=True)):
+        if part is not None and plain:
+            reverse.plain.add(part)
+        elif part is not None and reverse.fragile.at(operation, position):
+            part = guarded(reverse.builder, cotangent, part)
         reverse.add(value, part)
 
 

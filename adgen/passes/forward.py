@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial, reduce
 
+from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value
@@ -20,6 +22,7 @@ from adgen.passes.callees import Callees, floats, types_of
 from adgen.passes.custom import inlined, moved, moving, zeros_like
 from adgen.passes.localise import copy_into
 from adgen.passes.rebuild import clone_operation
+from adgen.passes.strong_zeros import Fragile, guarded
 
 Mapping = dict[Value, Value]
 
@@ -47,6 +50,7 @@ class _Forward:
         self.builder = Builder()
         found = varied(function, wrt)
         self.varied = found | {value for value, root in roots(function).items() if root in found}
+        self.fragile = Fragile(function)
         self.primal: Mapping = {}
         self.tangent: Mapping = {}
 
@@ -92,11 +96,27 @@ class _Forward:
     def elementwise(self, operation: Operation) -> None:
         self.copy(operation)
         if operation.results and operation.result in self.varied:
-            tangents = tuple(self.tangent.get(value) for value in operation.operands)
-            operands = tuple(self.primal[value] for value in operation.operands)
-            result = self.primal[operation.result]
-            push = operation.row.pushforward  # type: ignore[attr-defined]
-            self.set(operation.result, push(self.builder, operands, result, tangents))
+            tangents = [self.tangent.get(value) for value in operation.operands]
+            guarded = [self.guarded(operation, k) for k, moving in enumerate(tangents) if self.is_guarded(operation, k)]
+            kept = [None if self.is_guarded(operation, k) else moving for k, moving in enumerate(tangents)]
+            parts = [part for part in (self.pushed(operation, kept), *guarded) if part is not None]
+            self.set(operation.result, reduce(partial(self.builder.op, ops.ADD), parts) if parts else None)
+
+    def pushed(self, operation: Operation, tangents: Sequence[Value | None]) -> Value | None:
+        """What the row makes of tangents of the operands."""
+        operands = tuple(self.primal[value] for value in operation.operands)
+        row: ops.Elementwise = operation.row  # type: ignore[assignment]
+        return row.pushforward(self.builder, operands, self.primal[operation.result], tangents)
+
+    def is_guarded(self, operation: Operation, position: int) -> bool:
+        """True when a zero tangent of an operand may meet an infinite partial."""
+        return operation.operands[position] in self.tangent and self.fragile.at(operation, position)
+
+    def guarded(self, operation: Operation, position: int) -> Value | None:
+        """The contribution of one operand, zero where its tangent is."""
+        moving = self.tangent[operation.operands[position]]
+        part = self.pushed(operation, [moving if k == position else None for k in range(len(operation.operands))])
+        return None if part is None else guarded(self.builder, moving, part)
 
     def set(self, value: Value, tangent: Value | None) -> None:
         if tangent is not None:

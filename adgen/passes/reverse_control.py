@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from adgen import ops
 from adgen.ir import core
-from adgen.ir.builder import Block
+from adgen.ir.builder import Block, Builder
 from adgen.ir.nodes import Operation, Region, Value, walk
 from adgen.ir.types import I64, Buffer, Scalar
 from adgen.passes.exporters import BranchExporter, Exporting, LoopExporter, Side, branch_with_exports
@@ -214,6 +214,9 @@ class _Loop:
         self.start = [reverse.or_zero(c, self.arguments[k]) for c, k in zip(incoming, self.live, strict=True)]
         self.start += [reverse.or_zero(c, v) for c, v in zip(totals, self.outer, strict=True)]
         self.running = [*carried, *sums]
+        for k, start, cotangent in zip(self.live, self.start, carried):
+            if start in reverse.plain and _is_sum(self.builder, self.yields[k], self.arguments[k]):
+                reverse.plain.add(cotangent)
         outside = reverse.cotangent
         reverse.cotangent = dict(zip(self.outer, sums, strict=True))
         reverse.loop_depth += 1
@@ -323,6 +326,17 @@ class _Loop:
     @staticmethod
     def _next(side: Side, count: Value) -> Value:
         return side.emit(lambda builder: builder.op(ops.ADD, count, builder.index(1)))
+
+
+def _is_sum(builder: Builder, following: Value, argument: Value) -> bool:
+    """True when a loop adds to a carried value and does nothing else to it: its cotangent is one for all iterations."""
+    while following is not argument:
+        operation = builder.definitions.get(following)
+        if operation is None or operation.row is not ops.ADD:
+            return False
+        first, second = operation.operands
+        following = first if first is argument or first.name == argument.name else second
+    return True
 
 
 def _outside_effect(reverse: Reverse, operation: Operation, own: set[Value]) -> bool:

@@ -599,3 +599,98 @@ def try_unpacking(x=0.75):
     except TypeError:
         a, b = x, 2.0 * x
     return a * b
+
+
+def try_division(x=0.75):
+    try:
+        return 1.0 / x
+    except ZeroDivisionError:
+        return 7.0 * x
+
+
+def try_division_by_zero(x=0.0):
+    try:
+        r = 1.0 / x
+    except ZeroDivisionError:
+        r = 7.0 * x + 1.0
+    return r * 2.0
+
+
+def limited(x):
+    try:
+        return math.exp(x)
+    except:  # noqa: E722
+        return 1e3 * x
+
+
+def try_overflow_in_a_helper(x=0.75):
+    return limited(x) + limited(1000.0 * x) * limited(-1000.0 * x)
+
+
+def try_domain(x=-0.75):
+    try:
+        a = 2.0 * x
+        b = math.log(x)
+    except ZeroDivisionError:
+        return x
+    except ValueError:
+        return a * x
+    return a + b
+
+
+def try_several_statements(x=0.75):
+    try:
+        a = math.sqrt(x)
+        b = a / (x - 2.0)
+        b += 1.0 / x
+    except (ZeroDivisionError, ValueError):
+        return -x
+    else:
+        b = b * 2.0
+    finally:
+        x = x + 1.0
+    return a * b * x
+
+
+def try_power(x=0.0, y=0.75):
+    try:
+        z = x**-2
+    except (ZeroDivisionError, OverflowError):
+        z = 4.0 * x + y
+    return z * y
+
+
+def try_overflow_of_a_power(x=0.75):
+    big = x * 1e200
+    try:
+        return big**2
+    except OverflowError:
+        return x * x
+
+
+def try_division_in_a_loop(x=2.0):
+    total = 0.0
+    for k in range(4):
+        try:
+            total += 1.0 / (x - k)
+        except ZeroDivisionError:
+            continue
+        total = total * 2.0
+    return total
+
+
+def try_store_of_a_quotient(x=0.0, y=np.array([0.5, 2.0])):
+    a = y * 2.0
+    try:
+        a[0] = y[1] * (1.0 / x)
+    except ZeroDivisionError:
+        a[1] = 8.0 * y[0]
+    return a[0] * a[1] + x
+
+
+def try_division_of_ints(x=0.75, n=0):
+    try:
+        share = 3 / n
+    except ZeroDivisionError:
+        share = 2.0
+    return share * x

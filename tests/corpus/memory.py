@@ -331,3 +331,51 @@ def list_dropped_in_one_branch(x=np.array([0.2, 0.4]), c=1.0):
         parts = x * 3.0
         y = parts
     return y + 1.0
+
+
+def beginning_of_local_array(x=np.array([1.0, 2.0, 3.0])):
+    y = x * 2.0
+    return y[:-1]
+
+
+def first_rows_of_local_array(x=np.array([1.0, 2.0, 3.0])):
+    y = np.zeros((len(x), 2))
+    y[:, 0] = x
+    return y[:2], y[0]
+
+
+def beginning_of_known_indices(x=np.array([1.0, 2.0, 3.0]), n=2):
+    picks = np.array([0, 2, 2, 1])
+    return x[picks[:n]]
+
+
+def taken_row_is_a_copy(m=np.array([[1.0, 2.0], [3.0, 4.0]])):
+    row = np.take(m, 0, axis=0)
+    m[0] = 9.0
+    row[1] = 5.0
+    return row, m
+
+
+def conversions_that_share(x=np.array([1.0, 2.0, 3.0])):
+    a = x.astype(float, copy=False)
+    a[0] = 9.0
+    b = np.real(x)
+    b[1] = 8.0
+    c = np.array(x, copy=None)
+    c[2] = a[0] + b[1]
+    return np.float64(x) * 2.0
+
+
+def axes_renamed_by_einsum(m=np.array([[1.0, 2.0], [3.0, 4.0]])):
+    turned = np.einsum("ij->ji", m)
+    turned[0, 1] = 9.0
+    diagonal = np.einsum("ii->i", m)
+    diagonal += turned[0]
+    return m
+
+
+def reshaped_copy_read_before_the_write(m=np.array([[1.0, 2.0], [3.0, 4.0]])):
+    line = m.T.reshape(-1)
+    total = np.sum(line[:3])
+    m[0] = line[2]
+    return m * total

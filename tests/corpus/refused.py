@@ -12,11 +12,14 @@ SETTINGS = {"a": 1.0}
 COUNT = 0
 
 
-def try_except(x=0.5):
+def try_around_a_loop(x=0.5, n=3):
+    total = 0.0
     try:
-        return 1.0 / x  # AD204 ZeroDivisionError
+        for k in range(n):
+            total += 1.0 / (x - k)  # AD204 ZeroDivisionError
     except ZeroDivisionError:
         return 0.0
+    return total
 
 
 def generator(x=0.5):
@@ -312,6 +315,23 @@ def alias_by_branch_written(x=np.array([1.0, 2.0]), y=np.array([3.0, 4.0]), c=0.
     return a + b
 
 
+def reshaped_copy_read_after_write(x=np.array([[1.0, 2.0], [3.0, 4.0]])):
+    line = x.T.reshape(-1)
+    x[0, 0] = 10.0  # AD341 shares
+    return line
+
+
+def contiguous_copy_written(x=np.array([[1.0, 2.0], [3.0, 4.0]])):
+    turned = np.ascontiguousarray(x.T)
+    turned[0, 0] = 10.0  # AD232 may share memory
+    return x
+
+
+def replaced_in_place(x=np.array([1.0, 2.0])):
+    np.nan_to_num(x, copy=False)  # AD234 copy
+    return x
+
+
 def nothing_returned(x=0.5):  # AD326 return
     y = x * x
 
@@ -509,11 +529,32 @@ def try_index_of_an_array(x=np.array([0.5, 1.0]), n=1):
         return x[0]
 
 
-def try_domain_of_a_function(x=0.5):
+def try_arithmetic_on_one_path(x=0.5):
     try:
-        return math.log(x)  # AD204 ValueError
+        return math.log(x) if x < 5.0 else x  # AD204 ValueError
     except ValueError:
         return x
+
+
+def try_arithmetic_and_then_a_write(x=np.array([0.5, 1.0]), y=0.5):
+    def noted(v):
+        x[0] = v
+        return v
+
+    try:
+        return noted(1.0 / y)  # AD204 ZeroDivisionError
+    except ZeroDivisionError:
+        return x[0]
+
+
+def try_outer_arithmetic(x=0.5):
+    try:
+        try:
+            return 1.0 / x  # AD204 ZeroDivisionError
+        except ValueError:
+            return 2.0
+    except ZeroDivisionError:
+        return 3.0 * x
 
 
 def try_something_unsupported(x=0.5):

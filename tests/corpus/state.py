@@ -496,3 +496,43 @@ def list_changed_until_a_helper_returns(x=0.75):
         return 1.0
 
     return update() + values[0]
+
+
+def item_set_or_list_replaced(x=0.5):
+    pair = [x, 2.0]
+    if x > 0.0:
+        pair[0] = 7.0 * x
+    else:
+        pair = [1.0, x]
+    return pair[0] + pair[1]
+
+
+def items_swapped_or_list_replaced(x=np.array([1.0, 2.0]), c=0.5):
+    pair = [x, 2.0 * x]
+    for k in range(3):
+        if c > 0.0:
+            pair[0], pair[1] = pair[1], pair[0] * 0.5
+        else:
+            pair = [3.0 * each for each in pair]
+        c = c - 0.3
+    return pair[0] - pair[1]
+
+
+def inner_item_set_or_all_replaced(x=0.5):
+    nest = [[x], [2.0]]
+    if x > 0.0:
+        nest[0][0] = 7.0
+        nest[1] = [x * x]
+    else:
+        nest = [[x * x], [1.0]]
+    return nest[0][0] * x + nest[1][0]
+
+
+def argument_changed_or_new_list(x=0.5):
+    def change(values):
+        if x > 5.0:
+            return [1.0, x]
+        values[0] = 3.0 * x
+        return values
+
+    return change([x, x])[0] * x

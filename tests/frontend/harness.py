@@ -71,7 +71,7 @@ def run(function: Any, arguments: dict[str, Any]) -> tuple[Any, list[Any]]:
     result = lowered_for(function, arguments)
     inputs = inputs_of(result, arguments)
     outcome = interpret.run(result.function, inputs)
-    return _tree(result.output, outcome.results), inputs
+    return tree_of(result.output, outcome.results), inputs
 
 
 def inputs_of(lowered: Lowered, arguments: dict[str, Any]) -> list[Any]:
@@ -88,12 +88,12 @@ def _leaf(arguments: dict[str, Any], leaf: Any) -> Any:
     return value
 
 
-def _tree(tree: OutputTree, results: tuple[Any, ...]) -> Any:
+def tree_of(tree: OutputTree, results: tuple[Any, ...]) -> Any:
     if isinstance(tree, OutputLeaf):
         return results[tree.index]
     if isinstance(tree, OutputConstant):
         return tree.value
-    return rebuild(tree.kind, [(key, _tree(inner, results)) for key, inner in tree.items])
+    return rebuild(tree.kind, [(key, tree_of(inner, results)) for key, inner in tree.items])
 
 
 def agree(got: Any, want: Any) -> bool:

@@ -88,10 +88,18 @@ def copy(ctx: Context, a: Any, order: Any = "C") -> Any:
     return fresh(ctx, array) if array.rank else finish(ctx, array)
 
 
+@expands(np.real)
+def real(ctx: Context, val: Any) -> Any:
+    """`np.real`: the array itself."""
+    return attribute(ctx, as_array(ctx, val), "real")
+
+
 @expands(method="astype")
 def astype(ctx: Context, array: Any, dtype: Any, copy: Any = True) -> Any:
-    """`array.astype`."""
-    return finish(ctx, converted(ctx, as_array(ctx, array), dtype_argument(ctx, dtype, array.element)))
+    """`array.astype`: without `copy` the array itself where it has the type."""
+    given = as_array(ctx, array)
+    element = dtype_argument(ctx, dtype, given.element)
+    return finish(ctx, given if not copy and element == given.element else converted(ctx, given, element))
 
 
 @expands(method="fill")
@@ -154,6 +162,8 @@ def round_(ctx: Context, a: Any, decimals: Any = 0) -> Any:
 @expands(np.nan_to_num)
 def nan_to_num(ctx: Context, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """`np.nan_to_num`."""
+    if not copy:
+        ctx.fail("AD234", "`nan_to_num`: the argument `copy` is not supported", "write `x[:] = np.nan_to_num(x)`")
     return elementwise(ctx, np.nan_to_num, [x, copy, nan, posinf, neginf])
 
 

@@ -18,7 +18,7 @@ from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import shape_argument
 from adgen.frontend.arrays.slicing import integer
-from adgen.frontend.arrays.storage import copy, filled, fresh_constant, settle
+from adgen.frontend.arrays.storage import copy, filled, fresh_constant, settle, shared_copy
 from adgen.frontend.values import Number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F64, I64, Scalar
@@ -107,17 +107,26 @@ def full_like(ctx: Context, a: Any, fill_value: Any, dtype: Any = None, shape: A
 
 @expands(np.array)
 def array(ctx: Context, object: Any, dtype: Any = None, copy: Any = True) -> Any:
-    """`np.array`: always new memory."""
+    """`np.array`: new memory, unless `copy` is None or False and there is an array already."""
     result = _converted(ctx, object, dtype)
-    if isinstance(result, View) and result is object:
+    if isinstance(result, View) and result is object and copy:
         return fresh(ctx, result)
     return result
 
 
-@expands(np.asarray, np.asanyarray, np.ascontiguousarray)
+@expands(np.asarray, np.asanyarray)
 def asarray(ctx: Context, a: Any, dtype: Any = None) -> Any:
     """`np.asarray`: the array itself where it is one."""
     return _converted(ctx, a, dtype)
+
+
+@expands(np.ascontiguousarray)
+def ascontiguousarray(ctx: Context, a: Any, dtype: Any = None) -> Any:
+    """`np.ascontiguousarray`: the array itself where it lies in C order in one piece."""
+    result = _converted(ctx, a, dtype)
+    if not isinstance(result, View) or result.whole(ctx):
+        return result
+    return shared_copy(ctx, result, "a contiguous copy")
 
 
 def _converted(ctx: Context, x: Any, dtype: Any) -> Any:

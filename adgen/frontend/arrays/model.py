@@ -117,10 +117,10 @@ class View(Array):
         """The part of this view that a frame selects."""
         return View(self.base, frame.within(ctx, self.frame), self.readonly)
 
-    @property
-    def whole(self) -> bool:
-        """True when the view is the buffer itself."""
-        return self.frame.straight
+    def whole(self, ctx: Context) -> bool:
+        """True when the view is proved to be the buffer itself, all of it."""
+        dims = ctx.builder.dims(self.base)
+        return self.frame.straight and all(ctx.ranges.equal(a, b) for a, b in zip(self.extents, dims))
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from adgen.frontend.arrays.build import as_array
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.indexing import getitem
 from adgen.frontend.arrays.loops import NAMES, fold, nest
-from adgen.frontend.arrays.model import Array, View, expression
+from adgen.frontend.arrays.model import Array, Axis, Frame, View, expression
 from adgen.frontend.arrays.reduce import sum_
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.selection import Selection
@@ -250,6 +250,8 @@ def einsum(ctx: Context, subscripts: Any, *operands: Any, optimize: Any = False)
     terms, output = _subscripts(ctx, subscripts, arrays)
     arrays = [_diagonal(ctx, array, term) for array, term in zip(arrays, terms)]
     message = "einsum: an axis of length {0} meets one of length {1} under the same label"
+    if len(arrays) == 1 and isinstance(arrays[0], View) and set(output) == set(terms[0]):
+        return finish(ctx, _relabelled(ctx, arrays[0], terms[0], output, message))
     while len(arrays) > 2:
         later = {label for term in terms[2:] for label in term} | set(output)
         kept = tuple(dict.fromkeys(label for term in terms[:2] for label in term if label in later))
@@ -274,6 +276,15 @@ def _subscripts(ctx: Context, text: str, arrays: Sequence[Array]) -> tuple[list[
     if len(set(output)) != len(output) or not set(output) <= set(every):
         ctx.fail("AD234", f"`einsum`: the output subscripts {right!r} are not valid")
     return terms, output
+
+
+def _relabelled(ctx: Context, view: View, term: Labels, output: Labels, message: str) -> View:
+    """The axes of a view in another order, those with one label as one: NumPy gives a view too."""
+    extents = {label: view.extents[term.index(label)] for label in output}
+    for label, extent in zip(term, view.extents):
+        same_extent(ctx, extent, extents[label], message)
+    axes = tuple(Axis(0, ((output.index(label), 1),)) for label in term)
+    return view.framed(ctx, Frame(tuple(extents.values()), axes))
 
 
 def _diagonal(ctx: Context, array: Array, term: Labels) -> Array:

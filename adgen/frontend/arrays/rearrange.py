@@ -12,13 +12,13 @@ from adgen.frontend.arrays.checks import compare, require
 from adgen.frontend.arrays.indexing import getitem
 from adgen.frontend.arrays.integers import Int, mul, quotient, remainder, sub, value
 from adgen.frontend.arrays.keys import framed
-from adgen.frontend.arrays.model import Array, Axis, Frame, expression
+from adgen.frontend.arrays.model import Array, Axis, Frame, View, expression
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.reshaping import reshape
 from adgen.frontend.arrays.shapes import axes_argument, axis_argument, flat, shape_argument
 from adgen.frontend.arrays.shaping import at_least, permuted
 from adgen.frontend.arrays.slicing import integer
-from adgen.frontend.arrays.storage import settle
+from adgen.frontend.arrays.storage import copy, settle
 from adgen.ir.nodes import Value
 
 if TYPE_CHECKING:
@@ -153,13 +153,14 @@ def resize(ctx: Context, a: Any, new_shape: Any) -> Array:
 
 @expands(np.take, method="take")
 def take(ctx: Context, a: Any, indices: Any, axis: Any = None) -> Any:
-    """`np.take`."""
+    """`np.take`: always a copy."""
     array = as_array(ctx, a)
     if axis is None:
         array, axis = reshape(ctx, array, (-1,)), 0
     place = axis_argument(ctx, axis, array.rank)
     key = list(indices) if isinstance(indices, tuple) else indices
-    return getitem(ctx, array, (*(slice(None),) * place, key))
+    picked = getitem(ctx, array, (*(slice(None),) * place, key))
+    return copy(ctx, picked) if isinstance(picked, View) else picked
 
 
 @expands(np.take_along_axis)

@@ -6,7 +6,6 @@ first, the result is a copy that must not be written, since NumPy may have given
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,13 +23,11 @@ from adgen.frontend.arrays.shapes import (
     is_one,
     shape_argument,
 )
-from adgen.frontend.arrays.storage import copy
+from adgen.frontend.arrays.storage import copy, shared_copy
 from adgen.ir import core
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
-
-COPIED = "it is a reshaped copy, which in NumPy may share memory with the original"
 
 
 @expands(np.reshape)
@@ -56,9 +53,8 @@ def reshape(ctx: Context, array: Array, shape: Any) -> Array:
         view = _split_vector(ctx, array, wanted) or _whole_tail(ctx, array, wanted)
         if view is not None:
             return view
-    readonly = array.readonly or COPIED if isinstance(array, View) else ""
-    whole = _rebased(ctx, copy(ctx, array), wanted)
-    return replace(whole, readonly=readonly)
+        return _rebased(ctx, shared_copy(ctx, array, "a reshaped copy"), wanted)
+    return _rebased(ctx, copy(ctx, array), wanted)
 
 
 def _completed(ctx: Context, extents: Extents, shape: Any) -> Extents:
@@ -113,7 +109,7 @@ def _rebased(ctx: Context, view: View, extents: Extents) -> View:
 
 def _split_vector(ctx: Context, view: View, wanted: Extents) -> View | None:
     """A vector in any view as an array of higher rank: every old index is a sum of new ones."""
-    if view.rank != 1 or view.whole:
+    if view.rank != 1 or view.whole(ctx):
         return None
     terms = tuple((k, product(ctx, wanted[k + 1 :])) for k in range(len(wanted)))
     return view.framed(ctx, Frame(wanted, (Axis(0, terms),)))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.frontend import scalars
+from adgen.frontend import aliasing, scalars
 from adgen.frontend.arrays.integers import Int, add, at_least, mul, plain, sub
 from adgen.frontend.arrays.loops import nest
 from adgen.frontend.arrays.model import Array, Axis, Frame, Lazy, View
@@ -105,6 +106,17 @@ def copy(ctx: Context, array: Array, name: str = "") -> View:
         target = allocate(ctx, array.element, array.extents, name, zero=False)
     fill_from(ctx, target, array)
     return target
+
+
+def shared_copy(ctx: Context, view: View, reason: str) -> View:
+    """A copy where NumPy may give the memory itself: it is neither written nor read after the memory is."""
+    target = allocate(ctx, view.element, view.extents, zero=False)
+    first = len(ctx.builder.blocks[-1].operations)
+    fill_from(ctx, target, view)
+    aliasing.note(ctx, first, [aliasing.Move(target.base, view.base, "")])
+    return replace(
+        target, readonly=view.readonly or f"it is {reason}, which in NumPy may share memory with the original"
+    )
 
 
 def _is_zero(ctx: Context, fill: Any) -> bool:
