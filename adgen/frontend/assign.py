@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from adgen.frontend import arrays, attributes, comprehensions, evaluate, memory, operators, subscripts
+from adgen.frontend import arrays, attributes, comprehensions, evaluate, memory, module_variables, operators, subscripts
 from adgen.frontend.values import Dynamic, Number, Poison, describe
 from adgen.ir import core
 
@@ -19,8 +19,16 @@ def name(ctx: Context, target: str, value: Any) -> Any:
         ctx.fail(value.code, value.message, value.help)
     value = operators.secure(ctx, value, target)
     hint(ctx, value, target)
-    ctx.frame.names[target] = value
+    bind(ctx, target, value)
     return value
+
+
+def bind(ctx: Context, target: str, value: Any) -> None:
+    """Bind a name as it is declared: of the call, or of the module."""
+    if target in ctx.frame.code.globals:
+        module_variables.write(ctx, target, value)
+    else:
+        ctx.frame.names[target] = value
 
 
 def hint(ctx: Context, value: Any, target: str) -> None:

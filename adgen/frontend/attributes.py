@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.frontend import arrays, calls, memory, operators, scalars
+from adgen.frontend import arrays, calls, memory, module_variables, operators, scalars
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import (
     Closure,
@@ -72,6 +72,8 @@ def _of_module(ctx: Context, module: types.ModuleType, name: str) -> Any:
         ctx.fail("AD404", f"the module `{module.__name__}` has no attribute `{name}`", "check the spelling", error)
     if module.__name__.partition(".")[0] not in ("numpy", "math", "scipy"):
         ctx.record(module, ("attribute", name), value)
+        if (id(vars(module)), name) in module_variables.written(ctx):
+            return module_variables.read(ctx, vars(module), name)
     return value
 
 

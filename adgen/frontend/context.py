@@ -134,6 +134,8 @@ class Context:
     loops: dict[Any, Any] = field(default_factory=dict)
     merged: list[tuple[Any, tuple[Any, ...]]] = field(default_factory=list)  # a container, and what it is one of
     renewed: frozenset[Value] = frozenset()  # buffers of cells that get new contents where the present iteration ends
+    modules: dict[int, dict[str, Any]] = field(default_factory=dict)  # whose variables have been written
+    places: dict[tuple[int, str], Span | None] = field(default_factory=dict)  # where, by module and name
     sites: tuple[Any, ...] = ()
     title: str = ""  # of the function that is being lowered
     patterns: Sequence[Pattern] = ()  # recursion that has been found

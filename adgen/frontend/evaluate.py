@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import operator
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from adgen import ops
-from adgen.frontend import attributes, calls, comprehensions, logic, operators, refuse, subscripts, text
+from adgen.frontend import (
+    attributes,
+    calls,
+    comprehensions,
+    logic,
+    module_variables,
+    operators,
+    refuse,
+    subscripts,
+    text,
+)
 from adgen.frontend.context import Frame
 from adgen.frontend.scalars import static
 from adgen.frontend.source import Code, make_code
@@ -82,7 +93,9 @@ def read(ctx: Context, name: str) -> Any:
         frame, local = frame.parent, False
     code = ctx.frame.code
     if name in code.module:
-        return outside(ctx, ctx.frame, name, code.module[name], "global")
+        outside(ctx, ctx.frame, name, code.module[name], "global")
+    with contextlib.suppress(KeyError):
+        return module_variables.read(ctx, code.module, name)
     if hasattr(builtins, name):
         return getattr(builtins, name)
     help = "check the spelling, or define it before this line"

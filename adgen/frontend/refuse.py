@@ -22,11 +22,6 @@ NODES: dict[type[ast.AST], Entry] = {
     ast.AsyncWith: ("AD206", "`async` is not supported", None),
     ast.AsyncFunctionDef: ("AD206", "`async` is not supported", "use an ordinary function"),
     ast.ClassDef: ("AD207", "a class inside the function is not supported", "define it at module level"),
-    ast.Global: (
-        "AD208",
-        "`global {names}` lets the function change a module variable",
-        "return the new value instead",
-    ),
     ast.Nonlocal: (
         "AD208",
         "`nonlocal {names}` lets the function change a variable of the function around it",

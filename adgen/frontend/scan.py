@@ -37,8 +37,12 @@ def local_names(function: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
     body = [function.body] if isinstance(function, ast.Lambda) else function.body
     names |= assigned(body)
-    declared = {n for node in walk(body) if isinstance(node, ast.Global | ast.Nonlocal) for n in node.names}
-    return frozenset(names - declared)
+    return frozenset(names) - declared(body, ast.Global) - declared(body, ast.Nonlocal)
+
+
+def declared(body: Iterable[ast.AST], kind: type[ast.Global] | type[ast.Nonlocal]) -> frozenset[str]:
+    """The names of `global` or `nonlocal` statements."""
+    return frozenset(name for node in walk(body) if isinstance(node, kind) for name in node.names)
 
 
 def assigned(nodes: Iterable[ast.AST]) -> set[str]:

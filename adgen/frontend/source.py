@@ -43,6 +43,11 @@ class Code:
         return self.node.body
 
     @functools.cached_property
+    def globals(self) -> frozenset[str]:
+        """The module variables that it may write."""
+        return scan.declared(self.statements, ast.Global)
+
+    @functools.cached_property
     def flow(self) -> scan.Flow:
         """Which names are alive where."""
         return scan.Flow(self.statements, self.node)

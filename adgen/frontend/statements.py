@@ -207,7 +207,7 @@ def _augmented(ctx: Context, node: ast.AugAssign) -> None:
         new = operators.augmented(ctx, operator_, old, value)
         if new is not old:
             assign.name(ctx, target.id, new)
-        else:
+        elif target.id not in ctx.frame.code.globals:
             ctx.frame.names[target.id] = old
     elif isinstance(target, ast.Subscript):
         owner = evaluate.expression(ctx, target.value)
@@ -267,7 +267,7 @@ def _continue(ctx: Context, node: ast.Continue) -> None:
     ctx.frame.names[CONTINUED] = True
 
 
-def _pass(ctx: Context, node: ast.Pass) -> None:
+def _pass(ctx: Context, node: ast.stmt) -> None:
     pass
 
 
@@ -277,16 +277,16 @@ def _define(ctx: Context, node: ast.FunctionDef) -> None:
         wrapper = evaluate.expression(ctx, decorator)
         ctx.place(decorator)
         function = calls.call(ctx, wrapper, [function], {}, ast.unparse(decorator))
-    ctx.frame.names[node.name] = function
+    assign.bind(ctx, node.name, function)
 
 
 def _import(ctx: Context, node: ast.Import) -> None:
     for alias in node.names:
         module = _module(ctx, alias.name, 0)
         if alias.asname is None:
-            ctx.frame.names[alias.name.partition(".")[0]] = _module(ctx, alias.name.partition(".")[0], 0)
+            assign.bind(ctx, alias.name.partition(".")[0], _module(ctx, alias.name.partition(".")[0], 0))
         else:
-            ctx.frame.names[alias.asname] = module
+            assign.bind(ctx, alias.asname, module)
 
 
 def _import_from(ctx: Context, node: ast.ImportFrom) -> None:
@@ -296,7 +296,7 @@ def _import_from(ctx: Context, node: ast.ImportFrom) -> None:
             value = getattr(module, alias.name)
         except AttributeError:
             value = _module(ctx, f"{module.__name__}.{alias.name}", 0)
-        ctx.frame.names[alias.asname or alias.name] = value
+        assign.bind(ctx, alias.asname or alias.name, value)
 
 
 def _module(ctx: Context, name: str, level: int) -> Any:
@@ -419,6 +419,7 @@ HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
     ast.Break: _break,
     ast.Continue: _continue,
     ast.Pass: _pass,
+    ast.Global: _pass,
     ast.FunctionDef: _define,
     ast.Import: _import,
     ast.ImportFrom: _import_from,

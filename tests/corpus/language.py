@@ -535,3 +535,38 @@ def return_inside_with(x=0.75):
         return 2.0
 
     return inner() + log[0] * log[1]
+
+
+CACHE = None
+MODE = "plain"
+
+
+def cached_factor():
+    global CACHE
+    if CACHE is None:
+        CACHE = [math.sqrt(k) for k in range(1, 4)]
+    return CACHE
+
+
+def factor_of_mode(x):
+    return x * 2.0 if MODE == "doubled" else x
+
+
+@contextlib.contextmanager
+def mode(name):
+    global MODE
+    before, MODE = MODE, name
+    try:
+        yield
+    finally:
+        MODE = before
+
+
+def cache_of_the_module(x=0.75):
+    return x * cached_factor()[1] + sum(cached_factor()) * x
+
+
+def mode_of_the_module(x=0.75):
+    with mode("doubled"):
+        y = factor_of_mode(x)
+    return y * factor_of_mode(x)

@@ -10,6 +10,7 @@ LOCK = threading.Lock()
 SCRATCH = np.zeros(3)
 SETTINGS = {"a": 1.0}
 COUNT = 0
+CACHE = None
 
 
 def try_around_a_loop(x=0.5, n=3):
@@ -35,8 +36,21 @@ def class_inside(x=0.5):
 
 
 def global_write(x=0.5):
-    global COUNT  # AD208 COUNT
-    COUNT += 1
+    global COUNT
+    COUNT += 1  # AD208 COUNT
+    return x
+
+
+def global_write_of_a_run_time_value(x=0.5):
+    global CACHE
+    CACHE = x  # AD208 run time
+    return x
+
+
+def global_write_on_one_path(x=0.5):
+    global CACHE
+    if x > 1.0:  # AD311 changes its size
+        CACHE = 2.0
     return x
 
 
