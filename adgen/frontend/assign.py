@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from adgen.frontend import arrays, attributes, comprehensions, evaluate, memory, operators, subscripts
+from adgen.frontend import arrays, attributes, comprehensions, evaluate, memory, module_variables, operators, subscripts
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.values import Dynamic, Number, Poison, describe
 from adgen.ir import core
@@ -20,8 +20,16 @@ def name(ctx: Context, target: str, value: Any) -> Any:
         ctx.fail(value.code, value.message, value.help)
     value = operators.secure(ctx, value, target)
     hint(ctx, value, target)
-    ctx.frame.names[target] = value
+    bind(ctx, target, value)
     return value
+
+
+def bind(ctx: Context, target: str, value: Any) -> None:
+    """Bind a name as it is declared: of the call, or of the module."""
+    if target in ctx.frame.code.globals:
+        module_variables.write(ctx, target, value)
+    else:
+        ctx.frame.names[target] = value
 
 
 def hint(ctx: Context, value: Any, target: str) -> None:
@@ -61,7 +69,7 @@ def _unpack(ctx: Context, node: ast.Tuple | ast.List, value: Any) -> None:
         items = comprehensions.spread(ctx, value)
         first, after = stars[0], count - stars[0] - 1
         if len(items) < count - 1:
-            ctx.fail("AD321", f"not enough values to unpack: {len(items)} for at least {count - 1}")
+            ctx.fail("AD321", f"not enough values to unpack: {len(items)} for at least {count - 1}", raises=ValueError)
         middle = ctx.own(items[first : len(items) - after])
         items = [*items[:first], middle, *items[len(items) - after :]]
     else:
@@ -77,7 +85,7 @@ def unpacked(ctx: Context, value: Any, count: int) -> list[Any]:
     if isinstance(value, Number):
         if ctx.inference is not None:
             ctx.inference.array(ctx, value, 1)
-        ctx.fail("AD321", f"cannot unpack {describe(value)} into {count} targets")
+        ctx.fail("AD321", f"cannot unpack {describe(value)} into {count} targets", raises=TypeError)
     if memory.is_array(value):
         array = memory.wrap(ctx, value)
         memory.agree(ctx, array.extents[0], ctx.builder.index(count), f"expected {count} values to unpack, got {{0}}")
@@ -85,7 +93,7 @@ def unpacked(ctx: Context, value: Any, count: int) -> list[Any]:
     items = comprehensions.spread(ctx, value)
     if len(items) != count:
         few = "not enough" if len(items) < count else "too many"
-        ctx.fail("AD321", f"{few} values to unpack: {len(items)} for {count} targets")
+        ctx.fail("AD321", f"{few} values to unpack: {len(items)} for {count} targets", raises=ValueError)
     return items
 
 

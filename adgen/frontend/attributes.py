@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 from collections.abc import Callable
@@ -9,11 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.frontend import arrays, calls, memory, operators, scalars
+from adgen.frontend import arrays, calls, memory, module_variables, operators, scalars
 from adgen.frontend.arrays.storage import NUMPY
 from adgen.frontend.complexes import library
 from adgen.frontend.state import is_instance
-from adgen.frontend.values import Closure, Dynamic, Loop, Method, Number, Sequence, describe
+from adgen.frontend.values import (
+    Closure,
+    Dynamic,
+    Generator,
+    Loop,
+    Method,
+    Number,
+    Sequence,
+    Text,
+    describe,
+    python_type,
+)
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -37,6 +49,8 @@ def get(ctx: Context, value: Any, name: str) -> Any:
         if name == "__name__":
             return value.name
         ctx.fail("AD404", f"the function `{value.name}` has no attribute `{name}`")
+    if isinstance(value, Text | Generator):
+        ctx.fail("AD230", f"`.{name}` of {describe(value)} is not supported")
     if isinstance(value, Sequence | Loop):
         ctx.fail("AD230", f"`.{name}` of a list whose length is not known when compiling is not supported")
     if is_instance(value):
@@ -47,17 +61,20 @@ def get(ctx: Context, value: Any, name: str) -> Any:
 def _static(ctx: Context, value: Any, name: str) -> Any:
     try:
         return getattr(value, name)
-    except AttributeError:
-        ctx.fail("AD404", f"{describe(value)} has no attribute `{name}`")
+    except AttributeError as error:
+        certain = None if isinstance(value, Method | functools.partial) else error
+        ctx.fail("AD404", f"{describe(value)} has no attribute `{name}`", raises=certain)
 
 
 def _of_module(ctx: Context, module: types.ModuleType, name: str) -> Any:
     try:
         value = getattr(module, name)
-    except AttributeError:
-        ctx.fail("AD404", f"the module `{module.__name__}` has no attribute `{name}`", "check the spelling")
+    except AttributeError as error:
+        ctx.fail("AD404", f"the module `{module.__name__}` has no attribute `{name}`", "check the spelling", error)
     if module.__name__.partition(".")[0] not in ("numpy", "math", "scipy"):
         ctx.record(module, ("attribute", name), value)
+        if (id(vars(module)), name) in module_variables.written(ctx):
+            return module_variables.read(ctx, vars(module), name)
     return value
 
 
@@ -65,6 +82,8 @@ def _of_array(ctx: Context, array: Any, name: str) -> Any:
     method = arrays.method(name)
     if method is not None:
         return Method(array, method, name)
+    if not hasattr(np.ndarray, name):
+        ctx.fail("AD237", f"the attribute `{name}` of arrays is not supported", raises=AttributeError)
     return arrays.attribute(ctx, array, name)
 
 
@@ -90,7 +109,9 @@ def _of_number(ctx: Context, number: Number, name: str) -> Any:
             return Method(number, library.conjugate, name)
         if name in NUMBER_METHODS:
             return Method(number, _itself, name)
-    ctx.fail("AD404", f"{describe(number)} has no attribute `{name}`", "is this argument meant to be an array?")
+    certain = None if hasattr(python_type(number), name) else AttributeError
+    help = "is this argument meant to be an array?"
+    ctx.fail("AD404", f"{describe(number)} has no attribute `{name}`", help, certain)
 
 
 NUMBER_METHODS = ("copy", "sum", "mean", "max", "min", "prod", "squeeze", "tolist", "view")
@@ -144,7 +165,8 @@ def put(ctx: Context, owner: Any, name: str, value: Any) -> None:
         arrays.setitem(ctx, arrays.attribute(ctx, owner, name), Ellipsis, value)
         return
     if isinstance(owner, Dynamic | np.ndarray):
-        ctx.fail("AD215", f"assigning to `.{name}` of {describe(owner)} is not supported")
+        certain = None if hasattr(python_type(owner), name) else AttributeError
+        ctx.fail("AD215", f"assigning to `.{name}` of {describe(owner)} is not supported", raises=certain)
     if not is_instance(owner):
         ctx.fail("AD215", f"assigning to an attribute of {describe(owner)} is not supported")
     operators.own_check(ctx, owner)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import math
 import operator
 import warnings
@@ -30,6 +31,7 @@ from adgen.frontend.values import (
     Loop,
     Number,
     Sequence,
+    Text,
     describe,
     is_number,
     is_static,
@@ -45,6 +47,8 @@ Rule = Callable[..., Any]
 
 def rule(callee: Any) -> Rule | None:
     """The rule for a function, by identity."""
+    if getattr(callee, "__name__", "") == "prange" and str(callee.__module__).startswith("numba."):
+        return sequences.make_range
     try:
         found = TABLE.get(callee)
         return binary_operator(callee) if found is None and callee in operators.SYMBOLS else found
@@ -91,6 +95,8 @@ def make_number(kind: Any) -> Rule:
 
     def apply(ctx: Context, x: Any = 0, *rest: Any) -> Any:
         if isinstance(x, Number):
+            if kind is int and x.element.is_float:
+                ctx.may_raise(ValueError, OverflowError)
             return composites.TABLE[kind](ctx, x)
         if memory.is_array(x):
             return composites.TABLE[kind](ctx, _single(ctx, x, kind.__name__))
@@ -126,7 +132,7 @@ def numpy_scalar(element: Scalar) -> Rule:
 
 def make_str(ctx: Context, x: Any = "") -> Any:
     """`str`; a run-time number has no text when compiling."""
-    return scalars.static(ctx, str, x) if is_static(x) else "..."
+    return scalars.static(ctx, str, x) if is_static(x) else Text("...")
 
 
 # -- types -----------------------------------------------------------------------------------------------------------
@@ -139,7 +145,7 @@ def make_type(ctx: Context, x: Any) -> Any:
 
 def is_instance(ctx: Context, x: Any, kinds: Any) -> Any:
     """`isinstance`."""
-    if not isinstance(x, Dynamic | Closure | Sequence | Loop | Generator):
+    if not isinstance(x, Dynamic | Closure | Sequence | Loop | Generator | Text):
         return scalars.static(ctx, isinstance, x, kinds)
     if isinstance(x, Closure):
         return scalars.static(ctx, isinstance, make_tuple, kinds)
@@ -148,7 +154,7 @@ def is_instance(ctx: Context, x: Any, kinds: Any) -> Any:
 
 def has_attribute(ctx: Context, x: Any, name: Any) -> Any:
     """`hasattr`."""
-    if isinstance(x, Dynamic | Sequence | Loop):
+    if isinstance(x, Dynamic | Sequence | Loop | Generator | Text):
         return hasattr(python_type(x), name)
     return hasattr(x, name)
 
@@ -199,6 +205,8 @@ def absolute(ctx: Context, x: Any) -> Any:
 def rounded(ctx: Context, x: Any, ndigits: Any = None) -> Any:
     """`round`."""
     if isinstance(x, Number):
+        if x.element.is_float:
+            ctx.may_raise(ValueError, OverflowError)
         return composites.python_round(ctx, x, ndigits)
     if memory.is_array(x):
         return calls.known(ctx, np.round, [x] if ndigits is None else [x, ndigits], {})[1]
@@ -307,6 +315,14 @@ def of_scalar(name: str, function: Any) -> Rule:
     return apply
 
 
+MOVERS = (
+    itertools.chain,
+    itertools.combinations,
+    itertools.combinations_with_replacement,
+    itertools.permutations,
+    itertools.product,
+    itertools.zip_longest,
+)
 TABLE: dict[Any, Rule] = {
     builtins.len: sequences.length,
     builtins.range: sequences.make_range,
@@ -340,7 +356,12 @@ TABLE: dict[Any, Rule] = {
     builtins.pow: power,
     builtins.abs: absolute,
     builtins.round: rounded,
-    builtins.iter: first_argument,
+    builtins.iter: sequences.make_iterator,
+    builtins.next: iteration.following,
+    itertools.count: sequences.make_count,
+    itertools.repeat: sequences.make_repeat,
+    itertools.islice: sequences.make_islice,
+    **{function: sequences.moving(function) for function in MOVERS},
     np.float64: numpy_scalar(F64),
     np.float32: numpy_scalar(F32),
     np.int64: numpy_scalar(I64),

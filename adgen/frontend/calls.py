@@ -24,6 +24,7 @@ from adgen.frontend import (
     refuse,
     scalars,
 )
+from adgen.frontend import text as text_
 from adgen.frontend.context import Frame
 from adgen.frontend.rules import rules_of
 from adgen.frontend.source import call_method, python_function
@@ -33,7 +34,9 @@ from adgen.frontend.values import (
     Dynamic,
     Generator,
     Method,
+    Text,
     describe,
+    is_iterator,
     is_number,
     is_static,
 )
@@ -134,6 +137,8 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
         return scalars.static(ctx, callee, *args, **kwargs)
     if isinstance(callee, types.MethodType):
         return call(ctx, callee.__func__, [callee.__self__, *args], kwargs, text)
+    if _trusted(callee):
+        args = [comprehensions.spread(ctx, x) if is_iterator(x) else x for x in args]
     if isinstance(callee, type):
         return instances.construct(ctx, callee, args, kwargs, text)
     owner = getattr(callee, "__self__", None)
@@ -146,12 +151,12 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
     if function is not None:
         return inline.call_function(ctx, function, args, kwargs)
     if is_static([args, list(kwargs.values())]) and _trusted(callee):
-        return ctx.own(scalars.static(ctx, callee, *args, **kwargs))
+        return comprehensions.adopt(ctx, scalars.static(ctx, callee, *args, **kwargs))
     inner = None if _of_library(callee) else call_method(callee)
     if inner is not None and not isinstance(callee, Dynamic):
         return inline.call_function(ctx, inner, [callee, *args], kwargs)
     if not callable(callee):
-        ctx.fail("AD323", f"{describe(callee)} is not callable")
+        ctx.fail("AD323", f"{describe(callee)} is not callable", raises=TypeError)
     _blame(ctx, args)
     refuse.unknown(ctx, callee, text)
 
@@ -197,7 +202,9 @@ def known(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any]) ->
     if scalar and not many and not (kwargs and expansion is not None):
         if not all(is_number(x) or x is None for x in (*args, *kwargs.values())):
             bad = next(x for x in (*args, *kwargs.values()) if not is_number(x) and x is not None)
-            ctx.fail("AD302", f"`{getattr(callee, '__name__', callee)}` is not defined for {describe(bad)}")
+            certain = TypeError if callee.__module__ == "math" and isinstance(bad, str) else None
+            what = getattr(callee, "__name__", callee)
+            ctx.fail("AD302", f"`{what}` is not defined for {describe(bad)}", raises=certain)
         return True, _scalar_call(ctx, callee, args, kwargs)
     if expansion is not None:
         return True, expand(ctx, expansion, args, kwargs, callee)
@@ -275,14 +282,18 @@ def _container_method(ctx: Context, owner: Any, callee: Any, args: list[Any], kw
     if name in MUTATORS.get(type(owner), set()):
         operators.own_check(ctx, owner)
     if isinstance(owner, str):
-        if name in ("format", "join") and not is_static([args, kwargs]):
-            return owner
+        if name == "join":
+            parts = comprehensions.spread(ctx, args[0])
+            if any(isinstance(part, Text) for part in parts):
+                return text_.interleaved(owner, parts)
+            return scalars.static(ctx, owner.join, parts)
+        if name == "format" and not is_static([args, kwargs]):
+            return Text(owner)
         return ctx.own(scalars.static(ctx, callee, *args, **kwargs))
     if name in BY_VALUE and not (is_static(owner) and is_static(args)):
         ctx.fail("AD230", f"`.{name}` of run-time values is not supported", "use an array and a loop")
     if isinstance(owner, dict) and args and not is_static(args[0]) and not isinstance(args[0], dict):
         ctx.fail_dynamic("AD222", "the key of a dict must be known when compiling")
-    if name == "extend":
-        args = [comprehensions.spread(ctx, args[0])]
+    args = [comprehensions.spread(ctx, x) if is_iterator(x) or name == "extend" else x for x in args]
     args = [operators.secure(ctx, x) for x in args]
     return ctx.own(scalars.static(ctx, callee, *args, **kwargs))

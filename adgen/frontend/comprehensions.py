@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import itertools
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -13,7 +15,18 @@ import numpy as np
 from adgen.frontend import arrays, assign, calls, evaluate, logic, memory, operators, scalars, subscripts
 from adgen.frontend.context import Frame
 from adgen.frontend.source import make_code
-from adgen.frontend.values import Closure, Generator, Loop, Number, Sequence, describe, is_number, is_static
+from adgen.frontend.values import (
+    ALL,
+    Closure,
+    Generator,
+    Loop,
+    Number,
+    Sequence,
+    describe,
+    is_iterator,
+    is_number,
+    is_static,
+)
 from adgen.ir.nodes import Value
 
 if TYPE_CHECKING:
@@ -23,18 +36,15 @@ LARGEST = 10_000
 COMPREHENSION = "comprehension"
 
 
-ITERATORS = ("zip", "map", "enumerate", "reversed", "generator")
 KEYS, VALUES, ITEMS = (type(view) for view in (dict[Any, Any]().keys(), dict[Any, Any]().values(), {0: 0}.items()))
 
 
 def iterate(ctx: Context, value: Any) -> Loop:
     """What a loop over a value runs over."""
-    if isinstance(value, Generator) or (isinstance(value, Loop) and value.what in ITERATORS):
-        if id(value) in ctx.spent:
-            ctx.fail("AD241", "this iterator has been used up", "make a list of it first")
-        ctx.spent[id(value)] = value
+    first = use_up(ctx, value) if is_iterator(value) else 0
     if isinstance(value, Loop):
-        return replace(value, what="range" if value.what == "range" else "items")
+        start = scalars.binary(ctx, operator.add, value.start, first * value.step) if first else value.start
+        return replace(value, start=start, what="range" if value.what == "range" else "items", used=0)
     if isinstance(value, range):
         return Loop(value.start, value.stop, value.step, lambda index: index)
     if isinstance(value, Sequence):
@@ -43,13 +53,18 @@ def iterate(ctx: Context, value: Any) -> Loop:
     if memory.is_array(value):
         return _over_array(ctx, memory.wrap(ctx, value), "array")
     if isinstance(value, Generator):
-        return _over_generator(ctx, value)
+        return _over_generator(ctx, value, first)
     if isinstance(value, Number):
         if ctx.inference is not None:
             ctx.inference.array(ctx, value, 1)
-        ctx.fail("AD322", f"{describe(value)} is not iterable", "is this argument meant to be an array?")
+        ctx.fail(
+            "AD322", f"{describe(value)} is not iterable", "is this argument meant to be an array?", raises=TypeError
+        )
     if isinstance(value, (list, dict, KEYS, VALUES, ITEMS)):
         return _over_container(ctx, value)
+    if hasattr(type(value), "__next__"):
+        message = f"{describe(value)} can be run through once only, and compiling would use it up"
+        ctx.fail("AD241", message, "use a list or a tuple")
     if isinstance(value, str | bytes | tuple | set | frozenset) or hasattr(value, "__iter__"):
         return over_items(ctx, scalars.static(ctx, tuple, value))
     method = operators.method_of(value, "__getitem__")
@@ -57,6 +72,53 @@ def iterate(ctx: Context, value: Any) -> Loop:
         count = calls.call(ctx, len, [value], {})
         return Loop(0, count, 1, lambda index: calls.call(ctx, method, [value, index], {}), "items", unroll=True)
     ctx.fail("AD322", f"{describe(value)} is not iterable")
+
+
+def use_up(ctx: Context, iterator: Any) -> int:
+    """Run an iterator to its end; gives how many of its items were taken before."""
+    taken: Any = iterator.used
+    if not isinstance(taken, int) or taken == ALL:
+        ctx.fail_dynamic("AD241", "this iterator has been used up", "make a list of it first")
+    iterator.used = ALL
+    return taken
+
+
+def iterator(ctx: Context, loop: Loop, what: str = "iterator") -> Loop:
+    """A loop as something that can be run through once."""
+    made: Loop = ctx.own(replace(loop, what=what, used=0))
+    return made
+
+
+def adopt(ctx: Context, value: Any) -> Any:
+    """What Python has computed now; the items of an iterator are taken out of it."""
+    if not hasattr(type(value), "__next__"):
+        return ctx.own(value)
+    items = scalars.static(ctx, lambda: tuple(itertools.islice(value, LARGEST + 1)))
+    if len(items) > LARGEST:
+        ctx.fail("AD240", f"{describe(value)} has too many items to handle one by one", "use an array and a loop")
+    return iterator(ctx, over_items(ctx, items))
+
+
+def following(ctx: Context, iterator: Any, default: Any = NotImplemented) -> Any:
+    """`next`."""
+    if not is_iterator(iterator):
+        ctx.fail("AD322", f"{describe(iterator)} is not an iterator")
+    taken = use_up(ctx, iterator)
+    if isinstance(iterator, Generator):
+        items = collect(ctx, iterator.node, iterator.frame, iterator.source, taken + 1)
+        left = items[taken:]
+    else:
+        if iterator.trip is None:
+            ctx.fail_dynamic("AD227", "whether this iterator has another item is known at run time only", "use a loop")
+        left = [iterator.item(iterator.start + taken * iterator.step)] if taken < iterator.trip else []
+    iterator.used = taken + 1 if left else ALL
+    if left:
+        return left[0]
+    if default is NotImplemented:
+        ctx.fail(
+            "AD305", "StopIteration: the iterator has no more items", "give `next` a default", raises=StopIteration
+        )
+    return default
 
 
 def over_items(ctx: Context, items: Any) -> Loop:
@@ -96,14 +158,15 @@ def _over_array(ctx: Context, array: Any, what: str) -> Loop:
     return Loop(0, memory.static_extent(ctx, extent), 1, lambda index: item(scalars.as_index(ctx, index)), what)
 
 
-def _over_generator(ctx: Context, value: Generator) -> Loop:
+def _over_generator(ctx: Context, value: Generator, first: int) -> Loop:
     node = value.node
-    if len(node.generators) == 1 and not node.generators[0].ifs:
-        frame = _scope(ctx, node, value.frame)
-        source = _in_frame(ctx, frame, lambda: iterate(ctx, evaluate.expression(ctx, node.generators[0].iter)))
+    if len(node.generators) == 1 and not node.generators[0].ifs and not first:
+        source = iterate(ctx, value.source)
         if not source.unroll:
+            frame = _scope(ctx, node, value.frame)
             return Loop(source.start, source.stop, source.step, _element(ctx, node, frame, source), "items")
-    return over_items(ctx, tuple(collect(ctx, node, value.frame)))
+        return over_items(ctx, tuple(collect(ctx, node, value.frame, source)))
+    return over_items(ctx, tuple(collect(ctx, node, value.frame, value.source)[first:]))
 
 
 def _element(ctx: Context, node: Any, frame: Frame, source: Loop) -> Callable[[Any], Any]:
@@ -154,15 +217,17 @@ def spread(ctx: Context, value: Any) -> list[Any]:
     return list(value) if isinstance(value, tuple | list) else list(items_of(ctx, value))
 
 
-def evaluate_node(ctx: Context, node: ast.expr) -> Any:
-    """A comprehension or generator expression."""
+def evaluate_node(ctx: Context, node: Any) -> Any:
+    """A comprehension or generator expression; what its first clause runs over is evaluated here, as in Python."""
+    source = operators.secure(ctx, evaluate.expression(ctx, node.generators[0].iter))
+    ctx.place(node)
     if isinstance(node, ast.GeneratorExp):
-        return Generator(node, ctx.frame)
+        return ctx.own(Generator(node, ctx.frame, source))
     if isinstance(node, ast.ListComp):
-        generator = Generator(ast.copy_location(ast.GeneratorExp(node.elt, node.generators), node), ctx.frame)
-        dynamic = _dynamic_list(ctx, generator)
-        return dynamic if dynamic is not None else ctx.own(collect(ctx, node, ctx.frame))
-    values = collect(ctx, node, ctx.frame)
+        source = iterate(ctx, source)
+        dynamic = _dynamic_list(ctx, node, source)
+        return dynamic if dynamic is not None else ctx.own(collect(ctx, node, ctx.frame, source))
+    values = collect(ctx, node, ctx.frame, source)
     if isinstance(node, ast.DictComp):
         if not is_static([key for key, _ in values]):
             ctx.fail("AD222", "the keys of a dict must be known when compiling")
@@ -172,21 +237,24 @@ def evaluate_node(ctx: Context, node: ast.expr) -> Any:
     return ctx.own(set(values))
 
 
-def _dynamic_list(ctx: Context, generator: Generator) -> Sequence | None:
+def _dynamic_list(ctx: Context, node: ast.ListComp, source: Loop) -> Sequence | None:
     """A list over an iteration of run-time length, as an array; None when the length is static."""
-    node = generator.node
-    if len(node.generators) != 1 or node.generators[0].ifs:
+    if source.trip is not None or len(node.generators) != 1 or node.generators[0].ifs:
         return None
-    frame = _scope(ctx, node, generator.frame)
-    source = _in_frame(ctx, frame, lambda: iterate(ctx, evaluate.expression(ctx, node.generators[0].iter)))
-    if source.trip is not None:
-        return None
+    frame = _scope(ctx, node, ctx.frame)
     loop = normalised(ctx, Loop(source.start, source.stop, source.step, _element(ctx, node, frame, source)))
     return Sequence(memory.tabulate(ctx, scalars.as_index(ctx, loop.stop), loop.item))
 
 
-def collect(ctx: Context, node: Any, parent: Frame) -> list[Any]:
-    """The items of a comprehension whose loops and conditions are static."""
+class _Enough(Exception):
+    """As many items as were asked for have been found."""
+
+
+def collect(ctx: Context, node: Any, parent: Frame, source: Any, most: int | None = None) -> list[Any]:
+    """The items of a comprehension whose loops and conditions are static, or the first `most` of them.
+
+    `source` is what its first clause runs over.
+    """
     frame = _scope(ctx, node, parent)
     found: list[Any] = []
 
@@ -197,22 +265,25 @@ def collect(ctx: Context, node: Any, parent: Frame) -> list[Any]:
                 found.append((key, operators.secure(ctx, evaluate.expression(ctx, node.value))))
             else:
                 found.append(operators.secure(ctx, evaluate.expression(ctx, node.elt)))
+            if len(found) == most:
+                raise _Enough
             return
         generator = node.generators[k]
-        source = iterate(ctx, evaluate.expression(ctx, generator.iter))
-        if source.trip is None:
+        loop = iterate(ctx, evaluate.expression(ctx, generator.iter) if k else source)
+        if loop.trip is None:
             ctx.place(generator.iter)
             ctx.fail_dynamic(
                 "AD227",
                 "this comprehension gives a list whose length is known at run time only",
                 "fill an array in a loop",
             )
-        for item in _each(ctx, source):
+        for item in _each(ctx, loop):
             assign.target(ctx, generator.target, item)
             if all(_holds(ctx, test) for test in generator.ifs):
                 level(k + 1)
 
-    _in_frame(ctx, frame, lambda: level(0))
+    with contextlib.suppress(_Enough):
+        _in_frame(ctx, frame, lambda: level(0))
     return found
 
 
@@ -253,6 +324,8 @@ def normalised(ctx: Context, loop: Loop) -> Loop:
 def reduce(ctx: Context, kind: str, generator: Generator, start: Any) -> Any:
     """`sum`, `max`, `min`, `any` or `all` of a generator expression, as the loop that Python runs."""
     node = generator.node
+    if use_up(ctx, generator):
+        ctx.fail("AD241", "items of this iterator have been taken", "make a list of it first")
     item, acc, some = (ast.Name(n, ast.Load()) for n in (".item", ".acc", ".some"))
 
     def store(name: str, value: ast.expr) -> ast.stmt:
@@ -268,21 +341,22 @@ def reduce(ctx: Context, kind: str, generator: Generator, start: Any) -> Any:
         first = [store(".acc", item), store(".some", ast.Constant(True))]
         body = [store(".item", node.elt), ast.If(some, [ast.If(better, [store(".acc", item)], [])], first)]
     statements: list[ast.stmt] = body
-    for clause in reversed(node.generators):
+    for k, clause in reversed(list(enumerate(node.generators))):
         for test in reversed(clause.ifs):
             statements = [ast.If(test, statements, [])]
-        statements = [ast.For(clause.target, clause.iter, statements, [])]
+        source = clause.iter if k else ast.Name(".source", ast.Load())
+        statements = [ast.For(clause.target, source, statements, [])]
     if kind in ("max", "min"):
         error = ast.Call(ast.Name(".error", ast.Load()), [ast.Constant(f"{kind}() iterable argument is empty")], [])
         check = ast.If(ast.UnaryOp(ast.Not(), some), [ast.Raise(error, None)], [])
         statements = [store(".some", ast.Constant(False)), *statements, check]
     result: ast.expr = acc if kind not in ("any", "all") else ast.Constant(kind == "all")
-    names = [ast.arg(".acc"), ast.arg(".error")]
+    names = [ast.arg(".acc"), ast.arg(".error"), ast.arg(".source")]
     arguments = ast.arguments([], names, None, [], [], None, [])
     function = ast.FunctionDef(f"<{kind}>", arguments, [*statements, ast.Return(result)], [], None)
     _locate(function, node)
     closure = Closure(f"{kind}", function, generator.frame)
-    return calls.call(ctx, closure, [start, ValueError], {}, kind)
+    return calls.call(ctx, closure, [start, ValueError, generator.source], {}, kind)
 
 
 def generator_over(ctx: Context, iterable: Any) -> Generator:
@@ -293,12 +367,7 @@ def generator_over(ctx: Context, iterable: Any) -> Generator:
     span = ctx.builder.span
     node.lineno, node.col_offset = (span.line, span.column) if span is not None else (1, 0)
     _locate(node, node)
-    arguments = ast.arguments([], [ast.arg(".source")], None, [], [], None, [])
-    function = ast.FunctionDef("<items>", arguments, [ast.Pass()], [], None)
-    _locate(function, node)
-    outer = ctx.frame.code
-    code = make_code("<items>", outer.file, function, outer.module)
-    return Generator(node, Frame(code, {".source": iterable}, ctx.frame))
+    return Generator(node, ctx.frame, iterable)
 
 
 def _locate(tree: ast.AST, place: ast.expr) -> None:

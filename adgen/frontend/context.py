@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from adgen.frontend.source import Code
 
 
+Kinds = tuple[type[BaseException], ...]
+Raises = type[BaseException] | BaseException | None
+
+
 class Frame:
     """The names of one call: locals by name, then the enclosing function's, then the module's."""
 
@@ -69,6 +73,48 @@ class Active:
     depth: Value = field(default_factory=lambda: Value(I64, "depth"))
 
 
+class PythonError(AdgenError):
+    """A diagnostic that stands for an exception that Python raises here; a `try` may handle it.
+
+    `depth` regions were open in the function that `context` lowers.
+    """
+
+    instance: BaseException
+    context: Context | None = None
+    depth = 0
+
+    @property
+    def exception(self) -> type[BaseException]:
+        """The class."""
+        return type(self.instance)
+
+
+@dataclass(frozen=True, eq=False)
+class Hazard:
+    """Python raises an exception of this kind where the condition holds; operations so far in the region before it."""
+
+    kind: type[BaseException]
+    condition: Value
+    span: Span | None
+    position: int
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """A part of a `try` that is being lowered: what is caught, and how many regions are open around it.
+
+    `hazards` are what may happen in it; None where that is refused.
+    """
+
+    kinds: Kinds
+    depth: int
+    hazards: list[Hazard] | None = None
+
+    def catches(self, kind: type[BaseException]) -> bool:
+        """True when one of the handlers is for this exception."""
+        return issubclass(kind, self.kinds)
+
+
 class NeedStatic(AdgenError):
     """A diagnostic that would not be there if a loop index were a constant: the loop around may be unrolled."""
 
@@ -84,17 +130,20 @@ class Context:
     record: Callable[..., None] = lambda *_: None
     upkeep: set[Operation] = field(default_factory=set)
     moves: dict[Operation, list[Move]] = field(default_factory=dict)
-    spent: dict[int, Any] = field(default_factory=dict)
     owned: dict[int, Any] = field(default_factory=dict)
     loops: dict[Any, Any] = field(default_factory=dict)
     merged: list[tuple[Any, tuple[Any, ...]]] = field(default_factory=list)  # a container, and what it is one of
     renewed: frozenset[Value] = frozenset()  # buffers of cells that get new contents where the present iteration ends
+    modules: dict[int, dict[str, Any]] = field(default_factory=dict)  # whose variables have been written
+    places: dict[tuple[int, str], Span | None] = field(default_factory=dict)  # where, by module and name
     sites: tuple[Any, ...] = ()
     title: str = ""  # of the function that is being lowered
     patterns: Sequence[Pattern] = ()  # recursion that has been found
     callees: dict[str, Function] = field(default_factory=dict)
     customs: list[Any] = field(default_factory=list)  # functions with derivative rules that have been called
     inlined: Counter[Any] = field(default_factory=Counter)  # unrolled recursive calls by code
+    guards: list[Guard] = field(default_factory=list)  # the `try` statements around the present place
+    handled: list[PythonError] = field(default_factory=list)  # the exceptions whose handlers are around it
     compiling: tuple[Active, ...] = ()  # the callees around the present place
     ranges: Ranges = field(init=False)
     writes: Writes = field(init=False)
@@ -149,9 +198,39 @@ class Context:
         finally:
             self.builder.span = before
 
-    def fail(self, code: str, message: str, help: str | None = None) -> NoReturn:
-        """Raise the diagnostic at the current place."""
-        raise AdgenError(code, message, self.builder.span, help)
+    def fail(self, code: str, message: str, help: str | None = None, raises: Raises = None) -> NoReturn:
+        """Raise the diagnostic at the current place; `raises` is what Python certainly raises for it."""
+        if raises is None:
+            raise AdgenError(code, message, self.builder.span, help)
+        if isinstance(raises, type):
+            raises = raises(message.removeprefix(f"{raises.__name__}: "))
+        error = PythonError(code, message, self.builder.span, help)
+        error.instance, error.context, error.depth = raises, self, len(self.builder.blocks)
+        raise error
+
+    def may_raise(self, *kinds: type[BaseException]) -> None:
+        """Python may raise one of these where adgen computes on: refused where the program would notice."""
+        for kind in kinds:
+            if any(guard.catches(kind) for guard in self.guards):
+                self.refuse_raising(kind.__name__, self.span)
+
+    def catching(self, kind: type[BaseException]) -> bool:
+        """True when a `try` around the present place would notice this exception."""
+        return any(guard.catches(kind) for guard in self.guards)
+
+    def hazard(self, kind: type[BaseException], condition: Value) -> None:
+        """Python raises this where the condition holds, adgen computes on: a `try` around it is told."""
+        guard = next((guard for guard in reversed(self.guards) if guard.catches(kind)), None)
+        if guard is None or self.builder.known(condition) is False:
+            return
+        if guard is not self.guards[-1] or guard.hazards is None or guard.depth != len(self.builder.blocks):
+            self.refuse_raising(kind.__name__, self.span)
+        guard.hazards.append(Hazard(kind, condition, self.span, len(self.builder.blocks[-1].operations)))
+
+    def refuse_raising(self, what: str, span: Span | None) -> NoReturn:
+        """Refuse an exception that is decided at run time and that a handler would catch."""
+        help = "test the condition with `if` before the call"
+        raise AdgenError("AD204", f"this may raise {what} at run time, and a `try` around it catches it", span, help)
 
     def fail_dynamic(self, code: str, message: str, help: str | None = None) -> NoReturn:
         """Raise a diagnostic that would not be there if the value in question were static."""

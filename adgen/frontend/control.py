@@ -9,7 +9,7 @@ from adgen import ops
 from adgen.frontend import memory
 from adgen.frontend.join import meet, never, same, separate
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
-from adgen.frontend.state import Items, Slot, State, fill
+from adgen.frontend.state import Items, Slot, State, collect, fill
 from adgen.frontend.templates import Cell, Flattener, Template
 from adgen.frontend.values import UNBOUND, Maybe, Poison, Unbound
 from adgen.ir import core
@@ -76,6 +76,7 @@ def _joins(
             ctx.fail_dynamic("AD311", "a list or dict changes its size in one branch of a run-time `if`", help)
     values_left, values_right = dict(left.slots()), dict(right.slots())
     gone_left, gone_right = left.names.get(RETURNED) is True, right.names.get(RETURNED) is True
+    outer = _outlasting(ctx, (left, right)) if gone_left or gone_right else frozenset()
     joins: list[Join] = []
     plain: dict[Slot, Any] = {}
     for slot in dict.fromkeys([*values_left, *values_right]):
@@ -84,7 +85,7 @@ def _joins(
         a, b = values_left.get(slot, UNBOUND), values_right.get(slot, UNBOUND)
         if same(a, b):
             plain[slot] = a
-        elif (gone_left or gone_right) and slot.key not in FLAGS:
+        elif (gone_left or gone_right) and slot.owner not in outer and (slot.owner or slot.key not in FLAGS):
             items = right.items if gone_left else left.items
             _join_one_side(ctx, slot, (a, b), items, gone_left, gone_right, keep, joins, plain)
         elif slot.owner == 0 and keep is not None and slot.key not in keep and slot.key not in FLAGS:
@@ -95,6 +96,19 @@ def _joins(
                 ctx.fail(reason.code, reason.message, "return the same kind of value on every path")
             joins.append((slot, template, a, b))
     return joins, plain
+
+
+def _outlasting(ctx: Context, sides: tuple[State, State]) -> frozenset[int]:
+    """The containers that can be seen once the present call has returned."""
+    found: dict[int, Any] = {}
+    for frame in ctx.frames:
+        scope = frame.parent if frame is ctx.frame else frame
+        while scope is not None:
+            collect(ctx, tuple(scope.names.values()), found)
+            scope = scope.parent
+    for side in sides:
+        collect(ctx, side.names.get(RESULT), found)
+    return frozenset(found)
 
 
 def _join_one_side(

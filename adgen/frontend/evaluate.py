@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import operator
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from adgen import ops
-from adgen.frontend import attributes, calls, comprehensions, logic, operators, refuse, subscripts
+from adgen.frontend import (
+    attributes,
+    calls,
+    comprehensions,
+    logic,
+    module_variables,
+    operators,
+    refuse,
+    subscripts,
+    text,
+)
 from adgen.frontend.context import Frame
 from adgen.frontend.scalars import static
 from adgen.frontend.source import Code, make_code
-from adgen.frontend.values import UNBOUND, Closure, Dynamic, Maybe, Number, Poison, describe, is_static
+from adgen.frontend.values import UNBOUND, Closure, Dynamic, Maybe, Number, Poison, Text, describe, is_static
 from adgen.ir.nodes import Value
 
 if TYPE_CHECKING:
@@ -82,10 +93,13 @@ def read(ctx: Context, name: str) -> Any:
         frame, local = frame.parent, False
     code = ctx.frame.code
     if name in code.module:
-        return outside(ctx, ctx.frame, name, code.module[name], "global")
+        outside(ctx, ctx.frame, name, code.module[name], "global")
+    with contextlib.suppress(KeyError):
+        return module_variables.read(ctx, code.module, name)
     if hasattr(builtins, name):
         return getattr(builtins, name)
-    ctx.fail("AD401", f"the name `{name}` is not defined", "check the spelling, or define it before this line")
+    help = "check the spelling, or define it before this line"
+    ctx.fail("AD401", f"the name `{name}` is not defined", help, NameError(f"name '{name}' is not defined"))
 
 
 def bound(ctx: Context, frame: Frame, name: str, value: Any, local: bool) -> Any:
@@ -192,15 +206,14 @@ def _dict(ctx: Context, node: ast.Dict) -> Any:
 def _joined(ctx: Context, node: ast.JoinedStr) -> Any:
     parts = []
     for part in node.values:
-        value = expression(ctx, part)
-        parts.append(value if isinstance(value, str) else str(value))
-    return "".join(parts)
+        parts.append(expression(ctx, part))
+    return text.joined(parts)
 
 
 def _formatted(ctx: Context, node: ast.FormattedValue) -> Any:
     value = expression(ctx, node.value)
     if not is_static(value):
-        return "{...}"
+        return Text("{...}")
     form = "" if node.format_spec is None else expression(ctx, node.format_spec)
     conversions: dict[int, Callable[[Any], str]] = {115: str, 114: repr, 97: ascii}
     if node.conversion in conversions:

@@ -27,13 +27,18 @@ def call_function(ctx: Context, function: types.FunctionType, args: list[Any], k
         ctx.fail(error.code, error.message, error.help)
     defaults, keyword_defaults = function.__defaults__ or (), function.__kwdefaults__ or {}
     names = bind(ctx, code.node.args, code.name, args, kwargs, defaults, keyword_defaults)
+    return inline(ctx, code, names, None, cells_of(function))
+
+
+def cells_of(function: types.FunctionType) -> dict[str, Any]:
+    """The variables of the functions around a function."""
     cells = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
             cells[name] = cell.cell_contents
         except ValueError:
             continue
-    return inline(ctx, code, names, None, cells)
+    return cells
 
 
 def bind(
@@ -50,7 +55,11 @@ def bind(
     hidden = {a.arg for a in arguments.posonlyargs}
     names: dict[str, Any] = dict(zip(positional, args))
     if len(args) > len(positional) and arguments.vararg is None:
-        ctx.fail("AD403", f"`{name}` takes {len(positional)} positional arguments but {len(args)} were given")
+        ctx.fail(
+            "AD403",
+            f"`{name}` takes {len(positional)} positional arguments but {len(args)} were given",
+            raises=TypeError,
+        )
     if arguments.vararg is not None:
         names[arguments.vararg.arg] = tuple(args[len(positional) :])
     keyword_names = {a.arg for a in arguments.kwonlyargs} | (set(positional) - hidden)
@@ -58,12 +67,12 @@ def bind(
     for key, value in kwargs.items():
         if key in keyword_names:
             if key in names:
-                ctx.fail("AD403", f"`{name}` got the argument `{key}` twice")
+                ctx.fail("AD403", f"`{name}` got the argument `{key}` twice", raises=TypeError)
             names[key] = value
         elif arguments.kwarg is not None:
             extra[key] = value
         else:
-            ctx.fail("AD403", f"`{name}` has no parameter `{key}`")
+            ctx.fail("AD403", f"`{name}` has no parameter `{key}`", raises=TypeError)
     if arguments.kwarg is not None:
         names[arguments.kwarg.arg] = ctx.own(extra)
     for key, value in zip(positional[len(positional) - len(defaults) :], defaults):
@@ -72,7 +81,7 @@ def bind(
         names.setdefault(key, value)
     for key in [*positional, *(a.arg for a in arguments.kwonlyargs)]:
         if key not in names:
-            ctx.fail("AD403", f"`{name}` is called without the required argument `{key}`")
+            ctx.fail("AD403", f"`{name}` is called without the required argument `{key}`", raises=TypeError)
     return {key: operators.secure(ctx, value, key) for key, value in names.items()}
 
 

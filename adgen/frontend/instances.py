@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.frontend import calls, inline, operators, refuse, scalars
+from adgen.frontend import calls, comprehensions, inline, operators, refuse, scalars
+from adgen.frontend.text import form
 from adgen.frontend.values import is_static
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def construct(ctx: Context, kind: type, args: list[Any], kwargs: dict[str, Any], text: str) -> Any:
     """`kind(*args, **kwargs)`."""
     if issubclass(kind, BaseException):
-        return kind(*[x if is_static(x) else "..." for x in args])
+        return kind(*[x if is_static(x) else form(x) for x in args])
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         args = [operators.secure(ctx, x) for x in args]
         kwargs = {name: operators.secure(ctx, x) for name, x in kwargs.items()}
@@ -27,12 +28,14 @@ def construct(ctx: Context, kind: type, args: list[Any], kwargs: dict[str, Any],
     init = kind.__init__
     if dataclasses.is_dataclass(kind) and isinstance(init, types.FunctionType) and _generated(init):
         return _dataclass(ctx, kind, args, kwargs)
+    if init is object.__init__ and kind.__new__ is object.__new__ and not args and not kwargs:
+        return ctx.own(kind())
     if isinstance(init, types.FunctionType) and kind.__new__ is object.__new__:
         instance = ctx.own(object.__new__(kind))
         inline.call_function(ctx, init, [instance, *args], kwargs)
         return instance
     if is_static([args, list(kwargs.values())]) and _plain(kind):
-        return ctx.own(scalars.static(ctx, kind, *args, **kwargs))
+        return comprehensions.adopt(ctx, scalars.static(ctx, kind, *args, **kwargs))
     refuse.unknown(ctx, kind, text)
 
 

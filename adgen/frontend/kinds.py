@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from adgen import ops
+from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import C64, C128, Complex
-from adgen.frontend.values import Number
+from adgen.frontend.values import Number, is_static
 from adgen.ir.builder import INT64_RANGE
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F32, F64, I64, Scalar
@@ -139,5 +140,12 @@ def static(ctx: Context, function: Callable[..., Any], *operands: Any, **keyword
         with np.errstate(all="ignore"):
             return function(*operands, **keywords)
     except Exception as error:
+        exact = isinstance(error, LookupError) or is_static([*operands, *keywords.values(), _owner(function)])
+        certain = error if exact and not isinstance(error, AdgenError) else None
         text = str(error) or type(error).__name__
-        ctx.fail("AD305", f"{type(error).__name__}: {text}")
+        ctx.fail("AD305", f"{type(error).__name__}: {text}", raises=certain)
+
+
+def _owner(function: Any) -> Any:
+    """What a bound method belongs to."""
+    return getattr(function, "__self__", None)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adgen.diagnostics import AdgenError, Span
-from adgen.frontend import calls, results, source
+from adgen.frontend import calls, module_variables, results, source
 from adgen.frontend.complexes import library
 from adgen.frontend.context import Context, Pattern
 from adgen.frontend.dependencies import Dependency, fingerprint
@@ -250,7 +250,10 @@ def _once(
     def run(ctx: Context, values: Mapping[Path, Any]) -> Any:
         build = functools.partial(library.rebuilt, ctx)
         given = {name: value_of(values, (name,), spec, build=build) for name, spec in filled.items()}
-        return calls.call(ctx, target, *_call_arguments(parameters, given), name)
+        module_variables.begin(ctx)
+        returned = calls.call(ctx, target, *_call_arguments(parameters, given), name)
+        module_variables.finish(ctx)
+        return returned
 
     made = fill(ctx, leaves, arguments, span, run)
     results.require_result(ctx, made.output, made.mutated, name, span)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from adgen import ops
-from adgen.frontend import arrays, calls, memory, scalars
+from adgen.frontend import arrays, calls, memory, scalars, text
 from adgen.frontend.arrays.model import Array
 from adgen.frontend.join import entangled
 from adgen.frontend.state import is_instance
@@ -18,6 +18,7 @@ from adgen.frontend.values import (
     Dynamic,
     Number,
     Sequence,
+    Text,
     describe,
     is_number,
     is_static,
@@ -101,6 +102,11 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
             f"`{SYMBOLS[operator_]}` of a list whose length is not known when compiling is not supported",
             "make it an array with `np.array(...)`",
         )
+    if isinstance(a, str | Text) and not is_static((a, b)):
+        if operator_ is operator.mod:
+            return Text(text.form(a))
+        if operator_ is operator.add and isinstance(b, str | Text):
+            return text.joined([a, b])
     if isinstance(a, Number) or isinstance(b, Number):
         _unsupported(ctx, operator_, a, b)
     if not is_static(a) or not is_static(b):
@@ -108,8 +114,6 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
             return ctx.own(scalars.static(ctx, operator_, a, b))
         if isinstance(b, tuple | list) and operator_ is operator.mul and isinstance(a, int):
             return ctx.own(scalars.static(ctx, operator_, a, b))
-        if isinstance(a, str) and operator_ is operator.mod:
-            return a
         _unsupported(ctx, operator_, a, b)
     return ctx.own(scalars.static(ctx, operator_, a, b))
 
@@ -121,7 +125,14 @@ def _unsupported(ctx: Context, operator_: Any, a: Any, b: Any) -> NoReturn:
         help = "make the list an array with `np.array(...)`"
     else:
         help = None
-    ctx.fail("AD306", f"`{SYMBOLS[operator_]}` is not defined for {describe(a)} and {describe(b)}", help)
+    certain = TypeError if _never(a, b) or _never(b, a) else None
+    ctx.fail("AD306", f"`{SYMBOLS[operator_]}` is not defined for {describe(a)} and {describe(b)}", help, certain)
+
+
+def _never(a: Any, b: Any) -> bool:
+    """True for a number and a value that no operator but `==` takes together with it."""
+    floating = isinstance(a, Number) and a.weak and a.element.is_float
+    return (b is None and isinstance(a, Number)) or (floating and type(b) in (str, tuple, list, dict))
 
 
 def method_of(value: Any, name: str) -> Any:
@@ -228,6 +239,8 @@ def truth(ctx: Context, value: Any) -> bool | Value:
     if isinstance(value, Sequence):
         extent = value.array.extents[0]
         return truth(ctx, Number(ctx.builder.op(ops.GT, extent, ctx.builder.index(0))))
+    if isinstance(value, Text):
+        ctx.fail("AD230", f"the truth of {describe(value)} is not known when compiling")
     if not is_static(value):
         return True
     return bool(scalars.static(ctx, bool, value))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 
+TRIAL = ".trial"
 FEW = 16  # so many items are reduced without a loop
 
 
@@ -45,15 +46,16 @@ def _reduced(ctx: Context, kind: str, iterable: Any, start: Any = 0) -> tuple[An
 
 def _static_generator(ctx: Context, generator: Generator) -> bool:
     """The loops of a generator expression are over static sequences and its conditions are decided now."""
-    before, spent = State.capture(ctx), dict(ctx.spent)
+    ctx.frame.names[TRIAL] = generator  # what it changes is seen through a name
+    before = State.capture(ctx)
     with ctx.builder.block() as block:
         try:
-            iteration.collect(ctx, generator.node, generator.frame)
+            iteration.collect(ctx, generator.node, generator.frame, generator.source)
             static = len(block.operations) < 2000
         except AdgenError:
             static = False
     before.restore()
-    ctx.spent = spent
+    del ctx.frame.names[TRIAL]
     return static
 
 
@@ -88,7 +90,7 @@ def extreme(kind: str) -> Callable[..., Any]:
         if not values:
             if default is not NotImplemented:
                 return default
-            ctx.fail("AD305", f"ValueError: {kind}() iterable argument is empty")
+            ctx.fail("AD305", f"ValueError: {kind}() iterable argument is empty", raises=ValueError)
         best = values[0]
         for value in values[1:]:
             best = pick(ctx, best, value, key)
@@ -126,7 +128,7 @@ def fold(ctx: Context, function: Any, iterable: Any, *initial: Any) -> Any:
     """`functools.reduce` over a static sequence."""
     items = [*initial, *iteration.items_of(ctx, iterable)]
     if not items:
-        ctx.fail("AD305", "TypeError: reduce() of empty iterable with no initial value")
+        ctx.fail("AD305", "TypeError: reduce() of empty iterable with no initial value", raises=TypeError)
     result = items[0]
     for item in items[1:]:
         result = calls.call(ctx, function, [result, item], {})

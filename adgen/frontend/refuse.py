@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 Entry = tuple[str, str, str | None]
 
 NODES: dict[type[ast.AST], Entry] = {
-    ast.Try: ("AD204", "`try` is not differentiable code", "test the condition with `if` before the call"),
     ast.Yield: ("AD205", "`yield` makes this a generator, which is not supported", "return a list, tuple or array"),
     ast.YieldFrom: ("AD205", "`yield` makes this a generator, which is not supported", "return a list, tuple or array"),
     ast.Await: ("AD206", "`await` is not supported", "call an ordinary function"),
@@ -23,21 +22,20 @@ NODES: dict[type[ast.AST], Entry] = {
     ast.AsyncWith: ("AD206", "`async` is not supported", None),
     ast.AsyncFunctionDef: ("AD206", "`async` is not supported", "use an ordinary function"),
     ast.ClassDef: ("AD207", "a class inside the function is not supported", "define it at module level"),
-    ast.Global: (
-        "AD208",
-        "`global {names}` lets the function change a module variable",
-        "return the new value instead",
-    ),
     ast.Nonlocal: (
         "AD208",
         "`nonlocal {names}` lets the function change a variable of the function around it",
         "return the new value instead",
     ),
-    ast.Match: ("AD209", "`match` is not supported", "use `if` and `elif`"),
+    ast.Match: (
+        "AD209",
+        "a pattern of this `match` is not supported",
+        "match values, or use `if` and `elif`",
+    ),
     ast.With: (
         "AD210",
         "this `with` block is not supported",
-        "only `np.errstate` and `warnings` blocks are passed through",
+        "use a context manager written in Python: `__enter__` and `__exit__`, or one `yield`",
     ),
     ast.Starred: ("AD211", "a starred expression is not supported here", None),
 }

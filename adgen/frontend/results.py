@@ -22,6 +22,7 @@ from adgen.frontend.values import (
     Number,
     Poison,
     Sequence,
+    Text,
     describe,
     instance_fields,
     is_static,
@@ -49,7 +50,7 @@ def collect(ctx: Context, value: Any, block: Block) -> tuple[OutputTree, list[Va
             ctx.fail("AD324", "a list whose length is known at run time only cannot be returned", "return an array")
         if isinstance(value, Dynamic | np.ndarray):
             return array(memory.wrap(ctx, value))
-        if isinstance(value, Closure | Loop | Generator):
+        if isinstance(value, Closure | Loop | Generator | Text):
             ctx.fail("AD325", f"{describe(value)} cannot be returned", "return numbers, arrays and containers of those")
         if is_static(value) and not isinstance(value, tuple | list | dict):
             return OutputConstant(value)

@@ -7,6 +7,7 @@ NumPy's); integer division by zero becomes a `check`; integers stay exact.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -106,6 +107,8 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any, numpy: b
     if operator_ in DIVISIONS:
         if element == I64:
             divisor_check(ctx, y, "integer modulo by zero" if operator_ is operator.mod else "integer division by zero")
+        elif weak:
+            _zero_hazard(ctx, y)
         return Number(ctx.builder.op(DIVISIONS[operator_], x, y), weak)
     if operator_ in SHIFTS:
         return Number(_shifted(ctx, operator_, x, y), weak)
@@ -145,10 +148,30 @@ def _shifted(ctx: Context, operator_: Any, x: Value, y: Value) -> Value:
 
 def _quotient(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Value:
     if not element.is_float:
-        if weak:
+        if weak and ctx.catching(ZeroDivisionError):
+            _zero_hazard(ctx, to(ctx, b, I64))
+        elif weak:
             divisor_check(ctx, to(ctx, b, I64), "division by zero")
         element = F64
+    elif weak:
+        _zero_hazard(ctx, to(ctx, b, element))
     return ctx.builder.op(ops.DIV, to(ctx, a, element), to(ctx, b, element))
+
+
+def _zero_hazard(ctx: Context, divisor: Value) -> None:
+    """Python does not divide by zero."""
+    if ctx.catching(ZeroDivisionError):
+        ctx.hazard(ZeroDivisionError, ctx.builder.op(ops.EQ, divisor, ctx.builder.const(0, divisor.type)))
+
+
+def _power_hazards(ctx: Context, base: Value, exponent: Value, result: Value) -> None:
+    """Python does not raise zero to a negative power, nor finite numbers to infinity."""
+    b, zero = ctx.builder, ctx.builder.const(0.0)
+    singular = b.op(ops.AND, b.op(ops.EQ, base, zero), b.op(ops.LT, exponent, zero))
+    ctx.hazard(ZeroDivisionError, singular)
+    finite = b.op(ops.AND, b.op(ops.ISFINITE, base), b.op(ops.ISFINITE, exponent))
+    over = b.op(ops.AND, b.op(ops.AND, b.op(ops.ISINF, result), finite), b.op(ops.NOT, singular))
+    ctx.hazard(OverflowError, over)
 
 
 def divisor_check(ctx: Context, divisor: Value, message: str) -> None:
@@ -156,20 +179,31 @@ def divisor_check(ctx: Context, divisor: Value, message: str) -> None:
     b = ctx.builder
     known = b.known(divisor)
     if known is not None and known == 0:
-        ctx.fail("AD307", f"ZeroDivisionError: {message}")
+        ctx.fail("AD307", f"ZeroDivisionError: {message}", raises=ZeroDivisionError)
     if known is None and not ctx.ranges.below(b.index(0), divisor):
         b.check(b.op(ops.NE, divisor, b.index(0)), "ZeroDivisionError", message)
 
 
 def _power(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Number:
-    builder = ctx.builder
-    exponent, _ = kind(ctx, b)
+    if weak and not element.is_float:
+        ctx.may_raise(OverflowError, ZeroDivisionError)
     if element.is_float:
-        if exponent.is_float:
-            return Number(builder.op(ops.POW, to(ctx, a, element), to(ctx, b, element)), weak)
-        if isinstance(b, int) and b not in INT64_RANGE:
-            return Number(builder.op(ops.POW, to(ctx, a, element), to(ctx, float(b), element)), weak)
-        return Number(builder.op(ops.POWI, to(ctx, a, element), to(ctx, b, I64)), weak)
+        result = _float_power(ctx, a, b, element, weak)
+        if weak and (ctx.catching(OverflowError) or ctx.catching(ZeroDivisionError)):
+            _power_hazards(ctx, to(ctx, a, F64), to(ctx, b, F64), to(ctx, result, F64))
+        return result
+    return _integer_power(ctx, a, b, weak)
+
+
+def _float_power(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Number:
+    if kind(ctx, b)[0].is_float or (isinstance(b, int) and b not in INT64_RANGE):
+        exponent = float(b) if isinstance(b, int) else b
+        return Number(ctx.builder.op(ops.POW, to(ctx, a, element), to(ctx, exponent, element)), weak)
+    return Number(ctx.builder.op(ops.POWI, to(ctx, a, element), to(ctx, b, I64)), weak)
+
+
+def _integer_power(ctx: Context, a: Any, b: Any, weak: bool) -> Number:
+    builder = ctx.builder
     base, power = to(ctx, a, I64), to(ctx, b, I64)
     known = builder.known(power)
     if known is not None and known < 0:
@@ -217,7 +251,6 @@ def apply(ctx: Context, function: Any, *operands: Any) -> Any:
 
     Fails with a diagnostic when the function is not known.
     """
-    from adgen.frontend import composites
 
     if function in UFUNCS:
         if not any(isinstance(x, Number) for x in operands):
@@ -230,6 +263,31 @@ def apply(ctx: Context, function: Any, *operands: Any) -> Any:
         return static(ctx, function, *operands)
     if function in BINARY:
         return binary(ctx, function, *operands)
+    if not from_numpy(function) and function not in TOTAL:
+        if function in MATH and len(operands) == 1:
+            return _with_hazards(ctx, function, operands[0])
+        ctx.may_raise(ValueError, OverflowError)
+    return _applied(ctx, function, *operands)
+
+
+def _with_hazards(ctx: Context, function: Any, x: Any) -> Any:
+    """A function of `math`: arguments that Python refuses, or whose result is too large."""
+    result, builder = _applied(ctx, function, x), ctx.builder
+    if not (ctx.catching(ValueError) or ctx.catching(OverflowError)) or not isinstance(result, Number):
+        return result
+    argument = to(ctx, x, F64)
+    for row_, limit, magnitude, kind_ in MATH[function]:
+        tested = builder.op(ops.ABS, argument) if magnitude else argument
+        beyond = builder.op(row_, tested, builder.const(limit))
+        if kind_ is OverflowError:
+            beyond = builder.op(ops.AND, beyond, builder.op(ops.ISFINITE, argument))
+        ctx.hazard(kind_, beyond)
+    return result
+
+
+def _applied(ctx: Context, function: Any, *operands: Any) -> Any:
+    from adgen.frontend import composites
+
     if function in UNARY:
         return unary(ctx, UNARY[function], *operands)
     if function in composites.TABLE:
@@ -253,6 +311,55 @@ UNARY: dict[Any, Any] = {
     np.invert: operator.invert,
     np.absolute: abs,
 }
+
+
+Refused = tuple[Row, float, bool, type[Exception]]
+
+
+def _largest(function: Callable[[float], float]) -> float:
+    """The largest number that the function does not overflow for."""
+    low, high = 1.0, 1000.0
+    while (middle := (low + high) / 2) not in (low, high):
+        try:
+            function(middle)
+            low = middle
+        except OverflowError:
+            high = middle
+    return low
+
+
+def _overflow(function: Callable[[float], float], magnitude: bool) -> tuple[Refused, ...]:
+    return ((ops.GT, _largest(function), magnitude, OverflowError),)
+
+
+def _domain(row_: Row, limit: float, magnitude: bool = False) -> tuple[Refused, ...]:
+    return ((row_, limit, magnitude, ValueError),)
+
+
+# What Python raises for an argument of a function of `math`: where it, or its magnitude, compares so with a limit.
+MATH: dict[Any, tuple[Refused, ...]] = {
+    math.exp: _overflow(math.exp, False),
+    math.expm1: _overflow(math.expm1, False),
+    math.sinh: _overflow(math.sinh, True),
+    math.cosh: _overflow(math.cosh, True),
+    math.sqrt: _domain(ops.LT, 0.0),
+    math.log: _domain(ops.LE, 0.0),
+    math.log2: _domain(ops.LE, 0.0),
+    math.log10: _domain(ops.LE, 0.0),
+    math.log1p: _domain(ops.LE, -1.0),
+    math.sin: _domain(ops.EQ, math.inf, True),
+    math.cos: _domain(ops.EQ, math.inf, True),
+    math.tan: _domain(ops.EQ, math.inf, True),
+    math.asin: _domain(ops.GT, 1.0, True),
+    math.acos: _domain(ops.GT, 1.0, True),
+    math.acosh: _domain(ops.LT, 1.0),
+    math.atanh: _domain(ops.GE, 1.0, True),
+}
+# Functions of Python that take every float.
+TOTAL = (
+    *UNARY, math.fabs, math.atan, math.atan2, math.tanh, math.copysign, math.erf, math.erfc, math.asinh, math.hypot,
+    math.degrees, math.radians, math.isnan, math.isinf, math.isfinite, math.isclose,
+)  # fmt: skip
 
 
 def supported(function: Any) -> bool:

@@ -37,8 +37,12 @@ def local_names(function: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
     body = [function.body] if isinstance(function, ast.Lambda) else function.body
     names |= assigned(body)
-    declared = {n for node in walk(body) if isinstance(node, ast.Global | ast.Nonlocal) for n in node.names}
-    return frozenset(names - declared)
+    return frozenset(names) - declared(body, ast.Global) - declared(body, ast.Nonlocal)
+
+
+def declared(body: Iterable[ast.AST], kind: type[ast.Global] | type[ast.Nonlocal]) -> frozenset[str]:
+    """The names of `global` or `nonlocal` statements."""
+    return frozenset(name for node in walk(body) if isinstance(node, kind) for name in node.names)
 
 
 def assigned(nodes: Iterable[ast.AST]) -> set[str]:
@@ -53,8 +57,12 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
             names.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
+        elif isinstance(node, ast.ExceptHandler):
+            names |= {node.name} if node.name else set()
         elif isinstance(node, ast.alias):
             names.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.Match):
+            names.add(_subject(node))
         elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
             names.add(node.name)
     return names
@@ -80,6 +88,9 @@ def jumps(statements: Iterable[ast.stmt], kinds: tuple[type[ast.stmt], ...]) -> 
             inner = [*statement.body, *statement.orelse]
         elif isinstance(statement, ast.With):
             inner = statement.body
+        elif isinstance(statement, ast.Try):
+            handlers = [inner for handler in statement.handlers for inner in handler.body]
+            inner = [*statement.body, *handlers, *statement.orelse, *statement.finalbody]
         elif isinstance(statement, ast.For | ast.While):
             if ast.Return in kinds and jumps([*statement.body, *statement.orelse], (ast.Return,)):
                 return True
@@ -114,8 +125,60 @@ def always_raises(statements: list[ast.stmt]) -> bool:
     return isinstance(last, ast.Raise)
 
 
-class WalrusInTest(ast.NodeTransformer):
-    """`while (x := f()) > 0: body` becomes `while True: if not (...): break; body`, which binds `x` for the body."""
+def plain(statements: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """The statements in terms of fewer kinds of them."""
+    module = ast.Module(list(statements), [])
+    Plain().generic_visit(module)
+    return module.body
+
+
+def _subject(node: ast.Match) -> str:
+    """The name of what a `match` looks at."""
+    return f".match_{node.lineno}_{node.col_offset}"
+
+
+def _matches(pattern: ast.pattern, subject: ast.expr) -> ast.expr | None:
+    """The test for a pattern of values and names; None for others."""
+    if isinstance(pattern, ast.MatchValue):
+        return ast.Compare(subject, [ast.Eq()], [pattern.value])
+    if isinstance(pattern, ast.MatchSingleton):
+        return ast.Compare(subject, [ast.Is()], [ast.Constant(pattern.value)])
+    if isinstance(pattern, ast.MatchOr):
+        tests = [_matches(inner, subject) for inner in pattern.patterns]
+        found = [test for test in tests if test is not None]
+        return ast.BoolOp(ast.Or(), found) if len(found) == len(tests) else None
+    if isinstance(pattern, ast.MatchAs):
+        test = ast.Constant(True) if pattern.pattern is None else _matches(pattern.pattern, subject)
+        if pattern.name is None or test is None:
+            return test
+        bound = ast.Tuple([ast.NamedExpr(ast.Name(pattern.name, ast.Store()), subject)], ast.Load())  # is true
+        return ast.BoolOp(ast.And(), [test, bound])
+    return None
+
+
+class Plain(ast.NodeTransformer):
+    """A `match` of values becomes a chain of `if`; a `while` whose test binds a name tests in its body.
+
+    `while (x := f()) > 0: body` becomes `while True: if not (...): break; body`, which binds `x` for the body.
+    """
+
+    def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        name = _subject(node)
+        chain: list[ast.stmt] = []
+        for case in reversed(node.cases):
+            test = _matches(case.pattern, ast.Name(name, ast.Load()))
+            if test is None:
+                return node
+            if case.guard is not None:
+                test = ast.BoolOp(ast.And(), [test, case.guard])
+            chain = [ast.If(test, case.body, chain)]
+            for inner in ast.walk(test):
+                if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
+                    ast.copy_location(inner, case.pattern)
+            ast.copy_location(chain[0], case.pattern)
+        target = ast.copy_location(ast.Name(name, ast.Store()), node.subject)
+        return [ast.copy_location(ast.Assign([target], node.subject), node.subject), *chain]
 
     def visit_While(self, node: ast.While) -> ast.AST:
         self.generic_visit(node)
@@ -170,6 +233,8 @@ class Flow:
             then = self._block(node.body, out, leave, again)
             other = self._block(node.orelse, out, leave, again)
             return self._plain([node.test], then | other)
+        if isinstance(node, ast.Try):
+            return self._try(node, out, leave, again)
         if isinstance(node, ast.With):
             return self._plain(node.items, self._block(node.body, out, leave, again))
         if isinstance(node, ast.For | ast.While):
@@ -177,6 +242,17 @@ class Flow:
         if isinstance(node, NESTED):
             return out | used(node)
         return self._plain([node], out)
+
+    def _try(self, node: ast.Try, out: frozenset[str], leave: frozenset[str], again: frozenset[str]) -> frozenset[str]:
+        """Control may leave the body for a handler, and anything for the `finally`, after every statement."""
+        final = self._block(node.finalbody, out | leave | again, leave, again) if node.finalbody else NOTHING
+        out, leave, again = out | final, leave | final, again | final
+        caught = final
+        for handler in node.handlers:
+            caught |= self._block(handler.body, out, leave, again)
+            caught |= frozenset(used(handler.type)) if handler.type is not None else NOTHING
+        done = self._block(node.orelse, out, leave, again)
+        return self._block(node.body, done, leave | caught, again | caught) | caught
 
     def _loop(
         self, node: ast.For | ast.While, out: frozenset[str], leave: frozenset[str], again: frozenset[str]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from adgen import ops
 from adgen.frontend import calls, memory, operators, scalars
 from adgen.frontend import comprehensions as iteration
-from adgen.frontend.values import Loop, Number, Sequence, describe, is_number
+from adgen.frontend.values import Generator, Loop, Number, Sequence, Text, describe, is_iterator, is_number, is_static
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -26,9 +26,13 @@ def length(ctx: Context, x: Any) -> Any:
     if isinstance(x, Number):
         if ctx.inference is not None:
             ctx.inference.array(ctx, x, 1)
-        ctx.fail("AD322", f"{describe(x)} has no length", "is this argument meant to be an array?")
+        ctx.fail("AD322", f"{describe(x)} has no length", "is this argument meant to be an array?", raises=TypeError)
+    if isinstance(x, Generator | Loop) and is_iterator(x):
+        ctx.fail("AD322", f"{describe(x)} has no length", "make a list of it first")
     if isinstance(x, Loop):
         return iteration.normalised(ctx, x).stop
+    if isinstance(x, Text):
+        ctx.fail("AD230", f"the length of {describe(x)} is not known when compiling")
     method = operators.method_of(x, "__len__")
     if method is not None:
         return calls.call(ctx, method, [x], {})
@@ -44,7 +48,7 @@ def make_range(ctx: Context, first: Any, second: Any = None, step: Any = 1) -> A
     if not isinstance(bounds[2], int):
         return _stepped(ctx, *bounds)
     if bounds[2] == 0:
-        ctx.fail("AD305", "ValueError: range() arg 3 must not be zero")
+        ctx.fail("AD305", "ValueError: range() arg 3 must not be zero", raises=ValueError)
     return Loop(bounds[0], bounds[1], bounds[2], lambda index: index)
 
 
@@ -81,7 +85,7 @@ def make_enumerate(ctx: Context, iterable: Any, start: Any = 0) -> Any:
     def item(index: Any) -> Any:
         return (scalars.binary(ctx, operator.add, index, start) if _nonzero(start) else index, loop.item(index))
 
-    return Loop(0, loop.stop, 1, item, "enumerate", loop.unroll)
+    return ctx.own(Loop(0, loop.stop, 1, item, "enumerate", loop.unroll))
 
 
 def _nonzero(start: Any) -> bool:
@@ -92,18 +96,18 @@ def make_zip(ctx: Context, *iterables: Any, strict: Any = False) -> Any:
     """`zip`."""
     loops = [iteration.normalised(ctx, iteration.iterate(ctx, x)) for x in iterables]
     if not loops:
-        return iteration.over_items(ctx, ())
+        return iteration.iterator(ctx, iteration.over_items(ctx, ()), "zip")
     stop = loops[0].stop
     for loop in loops[1:]:
         stop = _smaller(ctx, stop, loop.stop, strict is True)
     unroll = isinstance(stop, int) and any(loop.unroll for loop in loops)
-    return Loop(0, stop, 1, lambda index: tuple(loop.item(index) for loop in loops), "zip", unroll)
+    return ctx.own(Loop(0, stop, 1, lambda index: tuple(loop.item(index) for loop in loops), "zip", unroll))
 
 
 def _smaller(ctx: Context, a: Any, b: Any, strict: bool) -> Any:
     if isinstance(a, int) and isinstance(b, int):
         if strict and a != b:
-            ctx.fail("AD305", f"ValueError: zip() arguments differ in length: {a} and {b}")
+            ctx.fail("AD305", f"ValueError: zip() arguments differ in length: {a} and {b}", raises=ValueError)
         return min(a, b)
     first, second = scalars.as_index(ctx, a), scalars.as_index(ctx, b)
     if strict:
@@ -117,14 +121,14 @@ def _smaller(ctx: Context, a: Any, b: Any, strict: bool) -> Any:
 def make_reversed(ctx: Context, iterable: Any) -> Any:
     """`reversed`."""
     if isinstance(iterable, range):
-        return iterable[::-1]
+        return iteration.iterator(ctx, iteration.iterate(ctx, iterable[::-1]), "reversed")
     loop = iteration.normalised(ctx, iteration.iterate(ctx, iterable))
     last = scalars.binary(ctx, operator.sub, loop.stop, 1)
 
     def item(index: Any) -> Any:
         return loop.item(scalars.binary(ctx, operator.sub, last, index))
 
-    return Loop(0, loop.stop, 1, item, "reversed", loop.unroll)
+    return ctx.own(Loop(0, loop.stop, 1, item, "reversed", loop.unroll))
 
 
 def make_map(ctx: Context, function: Any, *iterables: Any) -> Any:
@@ -135,7 +139,7 @@ def make_map(ctx: Context, function: Any, *iterables: Any) -> Any:
     def apply(item: Any) -> Any:
         return calls.call(ctx, function, [item] if single else list(item), {})
 
-    return Loop(loop.start, loop.stop, loop.step, lambda index: apply(loop.item(index)), "map", loop.unroll)
+    return ctx.own(Loop(loop.start, loop.stop, loop.step, lambda index: apply(loop.item(index)), "map", loop.unroll))
 
 
 def make_filter(ctx: Context, function: Any, iterable: Any) -> Any:
@@ -147,4 +151,49 @@ def make_filter(ctx: Context, function: Any, iterable: Any) -> Any:
             ctx.fail_dynamic("AD228", "the test of `filter` is decided at run time, and so is the length of the result")
         if truth:
             kept.append(item)
-    return iteration.over_items(ctx, tuple(kept))
+    return iteration.iterator(ctx, iteration.over_items(ctx, tuple(kept)), "filter")
+
+
+def make_iterator(ctx: Context, iterable: Any) -> Any:
+    """`iter`."""
+    return iterable if is_iterator(iterable) else iteration.iterator(ctx, iteration.iterate(ctx, iterable))
+
+
+# -- itertools -------------------------------------------------------------------------------------------------------
+
+FOREVER = 2**62
+
+
+def make_count(ctx: Context, start: Any = 0, step: Any = 1) -> Any:
+    """`itertools.count`."""
+
+    def item(index: Any) -> Any:
+        return scalars.binary(ctx, operator.add, start, scalars.binary(ctx, operator.mul, index, step))
+
+    return iteration.iterator(ctx, Loop(0, FOREVER, 1, item))
+
+
+def make_repeat(ctx: Context, value: Any, times: Any = FOREVER) -> Any:
+    """`itertools.repeat`."""
+    return iteration.iterator(ctx, Loop(0, _bound(ctx, times), 1, lambda index: value))
+
+
+def make_islice(ctx: Context, iterable: Any, *bounds: Any) -> Any:
+    """`itertools.islice` of what has a static length."""
+    loop = iteration.normalised(ctx, iteration.iterate(ctx, iterable))
+    if not is_static(bounds) or loop.trip is None:
+        ctx.fail_dynamic("AD227", "the number of items is known at run time only", "use an array and a loop")
+    chosen = scalars.static(ctx, lambda: range(*slice(*bounds).indices(loop.trip or 0)))
+    if len(chosen) > iteration.LARGEST:
+        ctx.fail("AD240", f"{len(chosen)} items are too many to handle one by one", "use an array and a loop")
+    return iteration.iterator(ctx, iteration.over_items(ctx, tuple(loop.item(index) for index in chosen)))
+
+
+def moving(function: Any) -> Any:
+    """The rule of a function of `itertools` that moves items about, whatever they are."""
+
+    def apply(ctx: Context, *iterables: Any, **options: Any) -> Any:
+        items = [x if is_number(x) else [operators.secure(ctx, v) for v in iteration.spread(ctx, x)] for x in iterables]
+        return iteration.adopt(ctx, scalars.static(ctx, function, *items, **options))
+
+    return apply

@@ -43,6 +43,11 @@ class Code:
         return self.node.body
 
     @functools.cached_property
+    def globals(self) -> frozenset[str]:
+        """The module variables that it may write."""
+        return scan.declared(self.statements, ast.Global)
+
+    @functools.cached_property
     def flow(self) -> scan.Flow:
         """Which names are alive where."""
         return scan.Flow(self.statements, self.node)
@@ -50,7 +55,7 @@ class Code:
     @functools.cached_property
     def statements(self) -> list[ast.stmt]:
         """The body, made once, so that a statement is always the same object."""
-        return [scan.WalrusInTest().visit(statement) for statement in self.body]
+        return scan.plain(self.body)
 
     @property
     def span(self) -> Span:
@@ -147,8 +152,13 @@ def _is_stale(code: types.CodeType, node: FunctionNode, text: str) -> bool:
 
 
 def _differs(code: types.CodeType, other: types.CodeType) -> bool:
-    plain = [[value for value in c.co_consts if not isinstance(value, types.CodeType)] for c in (code, other)]
-    return (code.co_code, code.co_names, repr(plain[0])) != (other.co_code, other.co_names, repr(plain[1]))
+    plain = [[_text(value) for value in c.co_consts if not isinstance(value, types.CodeType)] for c in (code, other)]
+    return (code.co_code, code.co_names, plain[0]) != (other.co_code, other.co_names, plain[1])
+
+
+def _text(constant: Any) -> str:
+    """The text of a constant, which a set has in any order."""
+    return repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
 
 
 @functools.lru_cache(maxsize=64)

@@ -66,11 +66,11 @@ class State:
         if ctx.owned:
             for frame in ctx.frames:
                 for value in frame.names.values():
-                    _collect(ctx, value, containers)
+                    collect(ctx, value, containers)
                 scope = frame.parent
                 while scope is not None:
                     for value in scope.names.values():
-                        _collect(ctx, value, containers)
+                        collect(ctx, value, containers)
                     scope = scope.parent
         return State(ctx.frame, dict(ctx.frame.names), containers)
 
@@ -104,17 +104,18 @@ class State:
         fill(container, content)
 
 
-def _collect(ctx: Context, value: Any, found: dict[int, tuple[Any, dict[Any, Any]]]) -> None:
+def collect(ctx: Context, value: Any, found: dict[int, tuple[Any, dict[Any, Any]]]) -> None:
+    """Note every container of the program that a value is or holds, with its items."""
     if isinstance(value, Maybe):
         value = value.value
     if isinstance(value, tuple):
         for item in value:
-            _collect(ctx, item, found)
+            collect(ctx, item, found)
     elif id(value) in ctx.owned and id(value) not in found:
         items = content_of(value)
         found[id(value)] = (value, items)
         for item in items.values():
-            _collect(ctx, item, found)
+            collect(ctx, item, found)
 
 
 def occurrences(ctx: Context, container: Any, value: Any, seen: set[int] | None = None) -> int:

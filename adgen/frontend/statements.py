@@ -7,16 +7,11 @@ into the other side; other jumps become flags, and what follows is guarded by th
 from __future__ import annotations
 
 import ast
-import contextlib
 import importlib
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from adgen import ops
-from adgen.diagnostics import AdgenError
 from adgen.frontend import (
     assign,
     attributes,
@@ -25,14 +20,17 @@ from adgen.frontend import (
     evaluate,
     iteration,
     logic,
+    managers,
     operators,
     refuse,
     scan,
     subscripts,
+    text,
+    tries,
 )
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import State
-from adgen.frontend.values import Number, Poison, describe, is_static
+from adgen.frontend.values import Number, Poison, describe, is_number
 from adgen.ir.nodes import Value
 from adgen.ir.types import I64
 
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 Keep = frozenset[str] | None
-TRANSPARENT = (np.errstate, warnings.catch_warnings, contextlib.nullcontext)
 
 
 def block(ctx: Context, statements: list[ast.stmt], keep: Keep) -> None:
@@ -174,6 +171,32 @@ def _annotated(ctx: Context, node: ast.AnnAssign) -> None:
         assign.target(ctx, node.target, value)
 
 
+def prepared(ctx: Context, node: ast.stmt) -> Callable[[], None]:
+    """Evaluate the value of an assignment or `return`; the result does the rest."""
+    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        value = operators.secure(ctx, evaluate.expression(ctx, node.value))
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+
+        def bind() -> None:
+            for target in targets:
+                ctx.place(target)
+                assign.target(ctx, target, value)
+
+        return bind
+    if isinstance(node, ast.Return):
+        ctx.place(node)
+        result = None if node.value is None else evaluate.expression(ctx, node.value)
+        return lambda: _returned(ctx, node, result)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        name, old = node.target.id, evaluate.read(ctx, node.target.id)
+        if is_number(old):
+            value = evaluate.expression(ctx, node.value)
+            ctx.place(node)
+            new = operators.augmented(ctx, evaluate.BINARY[type(node.op)], old, value)
+            return lambda: ctx.frame.names.update({name: assign.name(ctx, name, new)})
+    return lambda: statement(ctx, node)
+
+
 def _augmented(ctx: Context, node: ast.AugAssign) -> None:
     operator_ = evaluate.BINARY[type(node.op)]
     target = node.target
@@ -184,7 +207,7 @@ def _augmented(ctx: Context, node: ast.AugAssign) -> None:
         new = operators.augmented(ctx, operator_, old, value)
         if new is not old:
             assign.name(ctx, target.id, new)
-        else:
+        elif target.id not in ctx.frame.code.globals:
             ctx.frame.names[target.id] = old
     elif isinstance(target, ast.Subscript):
         owner = evaluate.expression(ctx, target.value)
@@ -225,7 +248,10 @@ def _delete(ctx: Context, node: ast.Delete) -> None:
 
 
 def _return(ctx: Context, node: ast.Return) -> None:
-    value = None if node.value is None else evaluate.expression(ctx, node.value)
+    _returned(ctx, node, None if node.value is None else evaluate.expression(ctx, node.value))
+
+
+def _returned(ctx: Context, node: ast.Return, value: Any) -> None:
     if isinstance(value, Poison):
         ctx.fail(value.code, value.message, value.help)
     ctx.place(node)
@@ -241,7 +267,7 @@ def _continue(ctx: Context, node: ast.Continue) -> None:
     ctx.frame.names[CONTINUED] = True
 
 
-def _pass(ctx: Context, node: ast.Pass) -> None:
+def _pass(ctx: Context, node: ast.stmt) -> None:
     pass
 
 
@@ -251,16 +277,16 @@ def _define(ctx: Context, node: ast.FunctionDef) -> None:
         wrapper = evaluate.expression(ctx, decorator)
         ctx.place(decorator)
         function = calls.call(ctx, wrapper, [function], {}, ast.unparse(decorator))
-    ctx.frame.names[node.name] = function
+    assign.bind(ctx, node.name, function)
 
 
 def _import(ctx: Context, node: ast.Import) -> None:
     for alias in node.names:
         module = _module(ctx, alias.name, 0)
         if alias.asname is None:
-            ctx.frame.names[alias.name.partition(".")[0]] = _module(ctx, alias.name.partition(".")[0], 0)
+            assign.bind(ctx, alias.name.partition(".")[0], _module(ctx, alias.name.partition(".")[0], 0))
         else:
-            ctx.frame.names[alias.asname] = module
+            assign.bind(ctx, alias.asname, module)
 
 
 def _import_from(ctx: Context, node: ast.ImportFrom) -> None:
@@ -270,7 +296,7 @@ def _import_from(ctx: Context, node: ast.ImportFrom) -> None:
             value = getattr(module, alias.name)
         except AttributeError:
             value = _module(ctx, f"{module.__name__}.{alias.name}", 0)
-        ctx.frame.names[alias.asname or alias.name] = value
+        assign.bind(ctx, alias.asname or alias.name, value)
 
 
 def _module(ctx: Context, name: str, level: int) -> Any:
@@ -278,49 +304,61 @@ def _module(ctx: Context, name: str, level: int) -> Any:
     try:
         return importlib.import_module("." * level + name, package if level else None)
     except ImportError as error:
-        ctx.fail("AD405", f"the import fails: {error}")
+        ctx.fail("AD405", f"the import fails: {error}", raises=error)
 
 
 def _with(ctx: Context, node: ast.With) -> None:
-    for item in node.items:
-        call = item.context_expr
-        manager = evaluate.expression(ctx, call.func if isinstance(call, ast.Call) else call)
-        if manager not in TRANSPARENT and not isinstance(manager, TRANSPARENT):
-            refuse.node(ctx, node)
-        if item.optional_vars is not None:
-            assign.target(ctx, item.optional_vars, None)
-    block(ctx, node.body, ctx.frame.code.flow.after.get(node))
+    managers.statement(ctx, node)
 
 
 # -- checks -----------------------------------------------------------------------------------------------------------
 
 
 def _raise(ctx: Context, node: ast.Raise) -> None:
-    if node.exc is None:
+    if node.exc is not None:
+        instance, message, details = _exception(ctx, node.exc)
+    elif ctx.handled:
+        instance, details = ctx.handled[-1].instance, list[Value]()
+        message = str(instance)
+    else:
         ctx.fail("AD219", "`raise` without an exception is not supported", "name the exception")
-    kind, message, details = _exception(ctx, node.exc)
     ctx.place(node)
-    if len(ctx.builder.blocks) == 1:
-        raise AdgenError(
-            "AD501", f"the function raises {kind}: {message}" if message else f"the function raises {kind}", ctx.span
-        )
+    _raised(ctx, instance, message, details)
+
+
+def _raised(ctx: Context, instance: BaseException, message: str, details: list[Value]) -> None:
+    """An exception: of every run, or of those that come here."""
+    kind, depth = type(instance).__name__, len(ctx.builder.blocks)
+    if depth == 1 or any(guard.depth == depth for guard in ctx.guards):
+        if message:
+            ctx.fail("AD501", f"the function raises {kind}: {message}", raises=instance)
+        ctx.fail("AD501", f"the function raises {kind}", raises=instance)
     ctx.builder.check(ctx.builder.const(False), kind, message, details)
+    ctx.may_raise(type(instance))
     ctx.frame.names[RETURNED] = True
 
 
-def _exception(ctx: Context, node: ast.expr) -> tuple[str, str, list[Value]]:
-    """The class name, the message and its integer details."""
+def _exception(ctx: Context, node: ast.expr) -> tuple[BaseException, str, list[Value]]:
+    """The exception, its message and the integer details of that."""
     if isinstance(node, ast.Call):
         kind = evaluate.expression(ctx, node.func)
         if isinstance(kind, type) and issubclass(kind, BaseException):
             message, details = _message(ctx, node.args[0]) if node.args else ("", [])
-            return kind.__name__, message, details
+            return _instance(kind, message), message, details
     value = evaluate.expression(ctx, node)
     if isinstance(value, type) and issubclass(value, BaseException):
-        return value.__name__, "", []
+        return _instance(value, ""), "", []
     if isinstance(value, BaseException):
-        return type(value).__name__, str(value), []
+        return value, str(value), []
     ctx.fail("AD219", f"{describe(value)} is not an exception")
+
+
+def _instance(kind: type[BaseException], message: str) -> BaseException:
+    """An exception of this class; what else its class asks for is not known."""
+    try:
+        return kind(message) if message else kind()
+    except TypeError:
+        return kind.__new__(kind, message)
 
 
 def _message(ctx: Context, node: ast.expr) -> tuple[str, list[Value]]:
@@ -341,9 +379,7 @@ def _message(ctx: Context, node: ast.expr) -> tuple[str, list[Value]]:
 
 
 def _text(value: Any) -> str:
-    if not is_static(value):
-        return "..."
-    return str(value).replace("{...}", "...")
+    return text.form(value).replace("{...}", "...")
 
 
 def _assert(ctx: Context, node: ast.Assert) -> None:
@@ -354,15 +390,15 @@ def _assert(ctx: Context, node: ast.Assert) -> None:
     message, details = ("", list[Value]()) if node.msg is None else _message(ctx, node.msg)
     ctx.place(node)
     if truth is False:
-        if len(ctx.builder.blocks) == 1:
-            raise AdgenError(
-                "AD501", f"the function raises AssertionError: {message or ast.unparse(node.test)}", ctx.span
-            )
-        ctx.builder.check(ctx.builder.const(False), "AssertionError", message, details)
-        ctx.frame.names[RETURNED] = True
+        _raised(ctx, AssertionError(message), message or ast.unparse(node.test), details)
         return
+    ctx.may_raise(AssertionError)
     ctx.builder.check(truth, "AssertionError", message, details)
     ctx.ranges.assume(truth)
+
+
+def _try(ctx: Context, node: ast.Try) -> None:
+    tries.statement(ctx, node)
 
 
 def _for(ctx: Context, node: ast.For) -> None:
@@ -383,12 +419,14 @@ HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
     ast.Break: _break,
     ast.Continue: _continue,
     ast.Pass: _pass,
+    ast.Global: _pass,
     ast.FunctionDef: _define,
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.With: _with,
     ast.Raise: _raise,
     ast.Assert: _assert,
+    ast.Try: _try,
     ast.For: _for,
     ast.While: _while,
 }

@@ -10,7 +10,7 @@ import numpy as np
 
 from adgen import ops
 from adgen.frontend import arrays, calls, memory, operators, scalars
-from adgen.frontend.values import Loop, Number, Sequence, describe, is_number, is_static
+from adgen.frontend.values import NUMERIC_TYPES, Loop, Number, Sequence, describe, is_number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import I64
 
@@ -25,7 +25,8 @@ def get(ctx: Context, value: Any, key: Any) -> Any:
     if isinstance(value, Number):
         if ctx.inference is not None:
             ctx.inference.array(ctx, value, count_indices(key))
-        ctx.fail("AD319", f"{describe(value)} cannot be indexed", "is this argument meant to be an array?")
+        certain = TypeError if value.weak else None
+        ctx.fail("AD319", f"{describe(value)} cannot be indexed", "is this argument meant to be an array?", certain)
     if isinstance(value, np.ndarray):
         if is_static(key) and value.ndim > 0:
             item = scalars.static(ctx, operator.getitem, value, key)
@@ -88,7 +89,7 @@ def dynamic_item(ctx: Context, items: Any, key: Number) -> Any:
         ctx.fail("AD304", "an index must be an integer, not a float", "convert it with `int(...)`")
     items = tuple(items)
     if not items:
-        ctx.fail("AD305", "IndexError: an empty sequence is indexed")
+        ctx.fail("AD305", "IndexError: an empty sequence is indexed", raises=IndexError)
     if all(is_number(item) for item in items):
         if all(is_static(item) for item in items):
             return _from_table(ctx, items, key)
@@ -149,7 +150,9 @@ def put(ctx: Context, owner: Any, key: Any, value: Any) -> None:
     if isinstance(owner, Number):
         if ctx.inference is not None:
             ctx.inference.array(ctx, owner, count_indices(key))
-        ctx.fail("AD319", f"{describe(owner)} cannot be indexed", "is this argument meant to be an array?")
+        ctx.fail(
+            "AD319", f"{describe(owner)} cannot be indexed", "is this argument meant to be an array?", raises=TypeError
+        )
     if memory.is_array(owner):
         if ctx.inference is not None:
             ctx.inference.indexed(ctx, owner, count_indices(key))
@@ -170,7 +173,8 @@ def put(ctx: Context, owner: Any, key: Any, value: Any) -> None:
     if method is not None:
         calls.call(ctx, method, [owner, key, value], {})
         return
-    ctx.fail("AD319", f"items of {describe(owner)} cannot be set")
+    certain = TypeError if type(owner) in (str, tuple, type(None), *NUMERIC_TYPES) else None
+    ctx.fail("AD319", f"items of {describe(owner)} cannot be set", raises=certain)
 
 
 def stored(ctx: Context, value: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -94,13 +95,14 @@ class Method:
     name: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Loop:
     """Something that is iterated by an IR loop: `range`, an array, `zip` of those ...
 
     The loop runs over `range(start, stop, step)`, whose bounds are ints or dynamic numbers; `item(index)` gives the
     item for an index, which is an int when the loop is unrolled and a dynamic number otherwise.  `unroll` asks for
-    ints: the items are those of a static container.
+    ints: the items are those of a static container.  An iterator (`what` says which) can be run through once: `used`
+    says how many items have been taken, which is part of the state of the program as the contents of a list are.
     """
 
     start: Any
@@ -109,6 +111,7 @@ class Loop:
     item: Callable[[Any], Any]
     what: str = "range"
     unroll: bool = False
+    used: Any = 0
 
     @property
     def trip(self) -> int | None:
@@ -118,12 +121,21 @@ class Loop:
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Generator:
-    """A generator expression that has not run yet."""
+    """A generator expression; `source` is what its first clause runs over, `used` how many items were taken."""
 
     node: Any
     frame: Frame
+    source: Any
+    used: Any = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A string that has a run-time number in it: good for a message, unknown when compiling; `form` has gaps."""
+
+    form: str
 
 
 @dataclass(eq=False)
@@ -159,9 +171,29 @@ def python_type(value: Any) -> type:
         return np.ndarray
     if isinstance(value, Sequence):
         return list
+    if isinstance(value, Text):
+        return str
+    if isinstance(value, Generator):
+        return types.GeneratorType
     if isinstance(value, Loop):
-        return range if value.what == "range" else zip
+        return range if value.what == "range" else ITERATORS.get(value.what, zip)
     return type(value)
+
+
+ALL = -1  # items taken from an iterator that has been used up
+ITERATORS: dict[str, type] = {
+    "zip": zip,
+    "map": map,
+    "filter": filter,
+    "enumerate": enumerate,
+    "reversed": reversed,
+    "iterator": type(iter(())),
+}
+
+
+def is_iterator(value: Any) -> bool:
+    """True for what can be run through once."""
+    return isinstance(value, Generator) or (isinstance(value, Loop) and value.what in ITERATORS)
 
 
 def is_number(value: Any) -> bool:
@@ -171,7 +203,9 @@ def is_number(value: Any) -> bool:
 
 def is_static(value: Any, depth: int = 0) -> bool:
     """True when no part of the value is dynamic, so that Python itself can compute with it."""
-    if isinstance(value, Dynamic | Maybe | Poison | Closure | Method | Loop | Sequence | Generator | Unbound):
+    if isinstance(value, Dynamic | Maybe | Poison | Closure | Method | Loop | Sequence | Generator | Unbound | Text):
+        return False
+    if hasattr(type(value), "__next__"):  # Python would use it up while compiling
         return False
     if depth > 8:
         return True
@@ -216,6 +250,11 @@ def describe(value: Any) -> str:
         return f"the function `{value.name}`"
     if isinstance(value, Maybe):
         return describe(value.value)
+    if isinstance(value, Text):
+        return "a string with run-time values in it"
+    if isinstance(value, Generator | Loop):
+        kind = python_type(value).__name__
+        return f"{'an' if kind[0] in 'aeiou' else 'a'} `{kind}`"
     if callable(value):
         return f"`{getattr(value, '__name__', value)}`"
     return f"a `{type(value).__name__}`"

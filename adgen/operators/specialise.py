@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from adgen.diagnostics import AdgenError
+from adgen.diagnostics import AdgenError, render
 from adgen.frontend.specs import Spec, StaticSpec
 from adgen.operators import store
 from adgen.runtime.calls import Entry
@@ -75,7 +75,9 @@ def explained(error: AdgenError, specs: Mapping[str, Spec]) -> AdgenError:
     if not texts:
         return error
     note = ", ".join(f"argument `{name}` is the str {specs[name]}" for name in texts)
-    return type(error)(error.code, error.message, error.span, f"{error.help}; {note}" if error.help else note)
+    error.help = f"{error.help}; {note}" if error.help else note
+    error.args = (render(error.code, error.message, error.span, error.help),)
+    return error
 
 
 def chain(function: Function, product: str, wrt: Wrt | None) -> str:

@@ -29,6 +29,7 @@ from adgen.runtime.convert import (
 )
 from adgen.runtime.failures import OUT_OF_MEMORY, failure, out_of_memory
 from adgen.runtime.programs import Program
+from adgen.runtime.signatures import is_fixed
 from adgen.runtime.workspace import KEPT_BYTES, Workspace
 
 C_TYPES = {"f64": "double", "f32": "float", "i64": "int64_t", "bool": "_Bool"}
@@ -137,8 +138,11 @@ def direct_call(
     (dtype, rank, layout, the value of an option) is checked; anything unexpected goes to `otherwise`, which takes the
     same arguments.  None when these arguments need more than a check.
     """
-    if any(isinstance(spec, StructSpec) or _is_complex_array(spec) for spec in specs.values()):
-        return None
+    for spec in specs.values():
+        if isinstance(spec, StructSpec) or _is_complex_array(spec):
+            return None
+        if isinstance(spec, StaticSpec) and not is_fixed(spec.value):
+            return None
     names: list[str] = []
     casts: list[str] = []
     options: list[str] = []

@@ -18,9 +18,11 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import C64, C128
+from adgen.frontend.dependencies import fingerprint
 from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, complex_spec
 from adgen.ir.types import BOOL, F32, F64, I64, Scalar
 
+EMPTY = inspect.Parameter.empty
 INT64 = range(-(2**63), 2**63)
 STATIC_TYPES = (
     str, bytes, type(None), type(Ellipsis), type, range, np.dtype, np.ufunc, enum.Enum,
@@ -44,7 +46,13 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
         ) from None
 
 
-def bind(signature: inspect.Signature, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+class Arguments(dict[str, Any]):
+    """The arguments of a call by parameter name; `defaulted` are those that were not passed."""
+
+    defaulted: frozenset[str] = frozenset()
+
+
+def bind(signature: inspect.Signature, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Arguments:
     """The arguments of a call by parameter name, defaults filled in.
 
     Raises AdgenError, which is a TypeError too, with Python's own words when they do not fit.
@@ -54,8 +62,13 @@ def bind(signature: inspect.Signature, name: str, args: tuple[Any, ...], kwargs:
     except TypeError as error:
         known = ", ".join(str(parameter) for parameter in signature.parameters.values())
         raise ArgumentError("AD126", f"`{name}`: {error}", help=f"its parameters are: ({known})") from None
+    given = set(bound.arguments) - getattr(kwargs, "defaulted", frozenset())
     bound.apply_defaults()
-    return dict(bound.arguments)
+    arguments = Arguments(bound.arguments)
+    arguments.defaulted = frozenset(
+        name for name, parameter in signature.parameters.items() if name not in given and parameter.default is not EMPTY
+    )
+    return arguments
 
 
 class ArgumentError(AdgenError, TypeError):
@@ -64,7 +77,21 @@ class ArgumentError(AdgenError, TypeError):
 
 def describe_arguments(arguments: Mapping[str, Any]) -> dict[str, Spec]:
     """A spec for every argument."""
-    return {name: describe(value, name) for name, value in arguments.items()}
+    defaulted: frozenset[str] = getattr(arguments, "defaulted", frozenset())
+    return {name: (of_default if name in defaulted else describe)(value, name) for name, value in arguments.items()}
+
+
+def of_default(value: Any, name: str) -> Spec:
+    """The spec of an argument that was not passed: its default, unless that is a number to differentiate for.
+
+    An option that nobody passes is known when compiling, so it may decide what the function returns.
+    """
+    if isinstance(value, bool | int | np.bool_ | np.integer):
+        return StaticSpec(value)
+    try:
+        return describe(value, name)
+    except AdgenError:
+        return StaticSpec(value)
 
 
 def describe(value: Any, name: str) -> Spec:
@@ -176,6 +203,11 @@ def _sequence(value: Any, name: str) -> tuple[tuple[str, Spec], ...]:
     return tuple((str(i), describe(item, f"{name}[{i}]")) for i, item in enumerate(value))
 
 
+def is_fixed(value: Any) -> bool:
+    """True for a static value that is the same as long as it is the same object."""
+    return isinstance(value, (*STATIC_TYPES, bool, int, np.generic))
+
+
 def specs_key(specs: Mapping[str, Spec]) -> tuple[Any, ...]:
     """A hashable value that is equal for argument types that one compiled function serves."""
     return tuple((name, _key(spec)) for name, spec in specs.items())
@@ -183,7 +215,7 @@ def specs_key(specs: Mapping[str, Spec]) -> tuple[Any, ...]:
 
 def _key(spec: Spec) -> Any:
     if isinstance(spec, StaticSpec):  # `1`, `True` and `1.0` are equal to Python, and different to a compiler
-        return (type(spec.value), spec.value)
+        return (type(spec.value), spec.value if is_fixed(spec.value) else fingerprint(spec.value))
     if isinstance(spec, StructSpec):
         return (spec.kind, tuple((key, _key(item)) for key, item in spec.items))
     return spec

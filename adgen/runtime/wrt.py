@@ -119,6 +119,8 @@ def describe(spec: Spec) -> str:
     if isinstance(spec, StructSpec):
         return f"a {spec.kind.__name__} without floating-point numbers"
     value = getattr(spec, "value", spec)
+    if isinstance(value, bool | int | np.bool_ | np.integer):
+        return f"of dtype {DTYPE_NAMES['bool' if isinstance(value, bool | np.bool_) else 'i64']}"
     return "None" if value is None else f"a {type(value).__name__}"
 
 

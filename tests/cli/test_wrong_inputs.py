@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-TRY = "def f(x: float):\n    try:\n        y = x\n    except ValueError:\n        y = 0.0\n    return y\n"
+INNER_CLASS = "def f(x: float):\n    class A:\n        pass\n    return x\n"
 GOOD = "def f(x: float) -> float:\n    return x * x\n"
 
 
@@ -37,7 +37,7 @@ def compile_with(*more: str) -> tuple[str, ...]:
 
 
 CASES = (
-    Wrong("unsupported_statement", TRY, "`try`", line=2),
+    Wrong("unsupported_statement", INNER_CLASS, "class", line=2),
     Wrong("undefined_name", "def f(x: float):\n    y = x + 1.0\n    return y * zz\n", "`zz`", line=3),
     Wrong("misspelt_numpy", "import numpy as np\ndef f(x: float):\n    return np.snh(x)\n", "snh", line=3),
     Wrong("wrong_rank", "def f(x: float):\n    return x[0] * 2.0\n", "", line=2),

@@ -442,3 +442,255 @@ def helper_that_returns_early_without_value(x=np.array([1.0, -2.0])):
     for i in range(2):
         clamp(y, i)
     return y
+
+
+class Unfit(Exception):
+    """Raised by `checked`."""
+
+
+NUMBERS = {"one": 1.0, "two": 2.0}
+
+
+def checked(x, kind):
+    if kind not in NUMBERS:
+        raise Unfit(kind)
+    return x * NUMBERS[kind]
+
+
+def try_attribute_of_a_float(x=0.75):
+    try:
+        x.name = "x"
+    except AttributeError:
+        pass
+    return x * 2.0
+
+
+def try_store_into_a_float(x=0.75):
+    p = x * 2.0
+    mask = p > 1.0
+    try:
+        p[mask] = 3.0 * x
+    except TypeError:
+        p = 3.0 * x if mask else p
+    return p
+
+
+def try_store_into_an_array(x=np.array([0.75, -1.0])):
+    p = x * 2.0
+    try:
+        p[p < 0.0] = 0.5
+    except TypeError:
+        p = 0.0
+    return p
+
+
+def try_lookup(x=0.75):
+    try:
+        v = NUMBERS["three"]
+    except KeyError as error:
+        v = 3.0 if str(error) == "'three'" else 0.0
+    return x * v
+
+
+def try_names_bound_before_the_exception(x=0.75):
+    a = 1.0
+    try:
+        a = x * 2.0
+        b = NUMBERS["three"]
+        a = 5.0
+    except LookupError:
+        b = a
+    return a * b
+
+
+def try_return_of_a_lookup(x=0.75):
+    values = [x, x * x]
+    try:
+        return values[["a", "b"].index("c")]
+    except ValueError:
+        pass
+    return x * 3.0
+
+
+def try_exception_of_a_callee(x=0.75):
+    try:
+        return checked(x, "three")
+    except (KeyError, Unfit):
+        return checked(x, "two")
+
+
+def try_else_finally(x=0.75):
+    try:
+        v = NUMBERS["one"]
+    except KeyError:
+        v = 5.0
+    else:
+        v += x
+    finally:
+        x = x * 3.0
+    return v * x
+
+
+def try_finally_after_return(x=0.75, y=np.array([1.0, 2.0])):
+    try:
+        return x + y[0]
+    finally:
+        y[0] = x
+        x = 3.0
+
+
+def try_nested(x=0.75):
+    try:
+        try:
+            return checked(x, "three")
+        except KeyError:
+            return 0.0
+        finally:
+            x = x + 1.0
+    except Unfit:
+        return x * 7.0
+
+
+def try_raised_again(x=0.75):
+    try:
+        try:
+            raise KeyError("a")
+        except LookupError:
+            x = 2.0 * x
+            raise
+    except KeyError:
+        return x * 4.0
+
+
+def try_in_a_loop(x=0.75):
+    total = 0.0
+    for name in ("one", "three", "two"):
+        try:
+            total += NUMBERS[name] * x
+        except KeyError:
+            continue
+        total = total * 2.0
+    return total
+
+
+def try_around_a_run_time_branch(x=0.75):
+    try:
+        if x > 1.0:
+            return 2.0 * x
+        y = x * x
+    except KeyError:
+        return 0.0
+    else:
+        y = y + 1.0
+    return y
+
+
+def try_import(x=0.75):
+    try:
+        import adgen_has_no_such_module as faster
+    except ImportError:
+        faster = None
+    return x if faster is None else -x
+
+
+def try_unpacking(x=0.75):
+    try:
+        a, b = x
+    except TypeError:
+        a, b = x, 2.0 * x
+    return a * b
+
+
+def try_division(x=0.75):
+    try:
+        return 1.0 / x
+    except ZeroDivisionError:
+        return 7.0 * x
+
+
+def try_division_by_zero(x=0.0):
+    try:
+        r = 1.0 / x
+    except ZeroDivisionError:
+        r = 7.0 * x + 1.0
+    return r * 2.0
+
+
+def limited(x):
+    try:
+        return math.exp(x)
+    except:  # noqa: E722
+        return 1e3 * x
+
+
+def try_overflow_in_a_helper(x=0.75):
+    return limited(x) + limited(1000.0 * x) * limited(-1000.0 * x)
+
+
+def try_domain(x=-0.75):
+    try:
+        a = 2.0 * x
+        b = math.log(x)
+    except ZeroDivisionError:
+        return x
+    except ValueError:
+        return a * x
+    return a + b
+
+
+def try_several_statements(x=0.75):
+    try:
+        a = math.sqrt(x)
+        b = a / (x - 2.0)
+        b += 1.0 / x
+    except (ZeroDivisionError, ValueError):
+        return -x
+    else:
+        b = b * 2.0
+    finally:
+        x = x + 1.0
+    return a * b * x
+
+
+def try_power(x=0.0, y=0.75):
+    try:
+        z = x**-2
+    except (ZeroDivisionError, OverflowError):
+        z = 4.0 * x + y
+    return z * y
+
+
+def try_overflow_of_a_power(x=0.75):
+    big = x * 1e200
+    try:
+        return big**2
+    except OverflowError:
+        return x * x
+
+
+def try_division_in_a_loop(x=2.0):
+    total = 0.0
+    for k in range(4):
+        try:
+            total += 1.0 / (x - k)
+        except ZeroDivisionError:
+            continue
+        total = total * 2.0
+    return total
+
+
+def try_store_of_a_quotient(x=0.0, y=np.array([0.5, 2.0])):
+    a = y * 2.0
+    try:
+        a[0] = y[1] * (1.0 / x)
+    except ZeroDivisionError:
+        a[1] = 8.0 * y[0]
+    return a[0] * a[1] + x
+
+
+def try_division_of_ints(x=0.75, n=0):
+    try:
+        share = 3 / n
+    except ZeroDivisionError:
+        share = 2.0
+    return share * x

@@ -1,5 +1,7 @@
 """Functions, containers, static evaluation.  The default values are the sample arguments."""
+import contextlib
 import functools
+import itertools
 import math
 import operator
 from collections import namedtuple
@@ -406,3 +408,165 @@ def numpy_bool_arithmetic(x=np.array([0.2, 0.7])):
     a = x[0] > 0.5
     b = x[1] > 0.5
     return x[1] * (a + b) + (a * b) + (a | b) * x[0]
+
+
+def text_of_mapped_items(x=0.75):
+    name = "_".join(map(str, ("a", "b")))
+    return x * len(name) if name == "a_b" else -x
+
+
+def product_of_static_tuples(x=0.75):
+    return x * sum(a * b for a, b in itertools.product((1.0, 2.0), (3.0, 4.0)))
+
+
+def chain_of_run_time_items(x=0.75, y=np.array([1.0, 2.0])):
+    return sum(a * b for a, b in zip(itertools.chain((x, x * x), [y[0]]), itertools.count(1)))
+
+
+def generator_reads_its_source_when_made(x=0.75):
+    items = (1.0, 2.0)
+    doubled = (2.0 * v for v in items)
+    items = (3.0, 4.0, x)
+    return x * sum(doubled) + sum(items)
+
+
+def next_of_an_iterator(x=0.75):
+    values = iter([x, x * x, 2.0 * x])
+    total = next(values)
+    for v in values:
+        total = total * v + 1.0
+    return total
+
+
+def next_in_a_loop(x=0.75):
+    values = iter((1.0, 2.0, 3.0))
+    total = 0.0
+    for k in range(3):
+        total += next(values) * x * k
+    return total
+
+
+def next_with_a_default(x=0.75):
+    name = next((a for a in (1, "a", 2) if isinstance(a, str)), None)
+    empty = next(iter(()), 2.0)
+    return x * empty if name == "a" else -x
+
+
+def chosen_by_match(x, kind, order=1):
+    match kind:
+        case "linear" | "line":
+            return x
+        case "power" if order > 2:
+            return x**order
+        case "power":
+            return x * x
+        case None:
+            return -x
+        case other:
+            raise ValueError(other)
+
+
+def match_of_static_values(x=0.75):
+    return chosen_by_match(x, "line") + chosen_by_match(x, "power", 3) * chosen_by_match(x, "power") - chosen_by_match(x, None)
+
+
+def match_of_a_run_time_number(x=0.75, k=2):
+    match k:
+        case 1:
+            y = x
+        case 2 | 3:
+            y = x * x
+        case n:
+            y = x * n
+    return y
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __enter__(self):
+        self.factor += 1.0
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.factor = 10.0
+        return kind is KeyError
+
+
+@contextlib.contextmanager
+def noted(log, value):
+    log.append(value)
+    try:
+        yield value * 2.0
+    finally:
+        log.append(value * 3.0)
+
+
+def with_an_object(x=0.75):
+    manager = Scaled(2.0)
+    with manager as inside:
+        y = inside.factor * x
+    return y + manager.factor * x
+
+
+def with_an_object_that_ends_an_exception(x=0.75):
+    with Scaled(2.0):
+        x = x * 2.0
+        raise KeyError
+    return x
+
+
+def with_a_generator(x=0.75):
+    log = []
+    with noted(log, x) as doubled, np.errstate(all="ignore"):
+        y = doubled
+    return y + log[0] * log[1]
+
+
+def return_inside_with(x=0.75):
+    log = []
+
+    def inner():
+        with noted(log, x) as doubled:
+            if x > 0.5:
+                return doubled
+            log[0] = 5.0
+        return 2.0
+
+    return inner() + log[0] * log[1]
+
+
+CACHE = None
+MODE = "plain"
+
+
+def cached_factor():
+    global CACHE
+    if CACHE is None:
+        CACHE = [math.sqrt(k) for k in range(1, 4)]
+    return CACHE
+
+
+def factor_of_mode(x):
+    return x * 2.0 if MODE == "doubled" else x
+
+
+@contextlib.contextmanager
+def mode(name):
+    global MODE
+    before, MODE = MODE, name
+    try:
+        yield
+    finally:
+        MODE = before
+
+
+def cache_of_the_module(x=0.75):
+    return x * cached_factor()[1] + sum(cached_factor()) * x
+
+
+def mode_of_the_module(x=0.75):
+    with mode("doubled"):
+        y = factor_of_mode(x)
+    return y * factor_of_mode(x)

@@ -1,20 +1,26 @@
 """Functions that are refused.  The line of the diagnostic ends in `# ADnnn words of the message`."""
 import math
 import random
+import threading
 import time
 
 import numpy as np
 
+LOCK = threading.Lock()
 SCRATCH = np.zeros(3)
 SETTINGS = {"a": 1.0}
 COUNT = 0
+CACHE = None
 
 
-def try_except(x=0.5):
-    try:  # AD204 try
-        return 1.0 / x
+def try_around_a_loop(x=0.5, n=3):
+    total = 0.0
+    try:
+        for k in range(n):
+            total += 1.0 / (x - k)  # AD204 ZeroDivisionError
     except ZeroDivisionError:
         return 0.0
+    return total
 
 
 def generator(x=0.5):
@@ -30,8 +36,21 @@ def class_inside(x=0.5):
 
 
 def global_write(x=0.5):
-    global COUNT  # AD208 COUNT
-    COUNT += 1
+    global COUNT
+    COUNT += 1  # AD208 COUNT
+    return x
+
+
+def global_write_of_a_run_time_value(x=0.5):
+    global CACHE
+    CACHE = x  # AD208 run time
+    return x
+
+
+def global_write_on_one_path(x=0.5):
+    global CACHE
+    if x > 1.0:  # AD311 changes its size
+        CACHE = 2.0
     return x
 
 
@@ -46,15 +65,20 @@ def nonlocal_write(x=0.5):
     return x * k
 
 
-def match_statement(x=0.5, k=1):
+def match_statement(x=0.5, k=(1, 2)):
     match k:  # AD209 match
-        case 1:
-            return x
+        case (1, n):
+            return x * n
     return -x
 
 
 def with_open(x=0.5):
-    with open("file") as f:  # AD210 with
+    with open("file") as f:  # AD213 file
+        return x
+
+
+def with_a_lock(x=0.5):
+    with LOCK:  # AD210 with
         return x
 
 
@@ -496,3 +520,117 @@ def list_of_the_iteration_before_written(x=0.5, n=3):
         total += r[0]
         r = a if total < 1.0 else b
     return total
+
+
+def iterator_run_through_twice(x=0.5):
+    values = iter((1.0, 2.0))
+    total = 0.0
+    for v in values:
+        total += v * x
+    for v in values:  # AD241 used up
+        total += v * x
+    return total
+
+
+def iterator_run_through_in_every_iteration(x=0.5, n=2):
+    pairs = zip((1.0, 2.0), (3.0, 4.0))
+    total = 0.0
+    for k in range(n):
+        for a, b in pairs:  # AD241 used up
+            total += a * b * x
+    return total
+
+
+def iterator_run_through_on_one_path(x=0.5):
+    values = iter([x, 2.0 * x])
+    first = next(values) if x > 1.0 else 0.0
+    return first + next(values)  # AD241 used up
+
+
+ONCE = iter((1.0, 2.0))
+
+
+def iterator_of_the_module(x=0.5):
+    return x * sum(ONCE)  # AD241 once only
+
+
+def length_of_an_iterator(x=0.5):
+    return x * len(zip((1.0, 2.0), (x, x)))  # AD322 has no length
+
+
+def text_of_a_run_time_number_compared(x=0.5):
+    return x if f"{x}" == "0.5" else -x  # AD306 run-time values
+
+
+def text_of_a_run_time_number_returned(x=0.5):  # AD325 run-time values
+    return str(x)
+
+
+def length_of_a_text(x=0.5):
+    return x * len(str(x))  # AD230 the length
+
+
+def try_exception_of_one_path(x=0.5):
+    try:
+        if x > 1.0:
+            raise KeyError("a")  # AD204 KeyError
+        return x
+    except LookupError:
+        return 2.0 * x
+
+
+def try_index_of_an_array(x=np.array([0.5, 1.0]), n=1):
+    try:
+        return x[n]  # AD204 IndexError
+    except IndexError:
+        return x[0]
+
+
+def try_arithmetic_on_one_path(x=0.5):
+    try:
+        return math.log(x) if x < 5.0 else x  # AD204 ValueError
+    except ValueError:
+        return x
+
+
+def try_arithmetic_and_then_a_write(x=np.array([0.5, 1.0]), y=0.5):
+    def noted(v):
+        x[0] = v
+        return v
+
+    try:
+        return noted(1.0 / y)  # AD204 ZeroDivisionError
+    except ZeroDivisionError:
+        return x[0]
+
+
+def try_outer_arithmetic(x=0.5):
+    try:
+        try:
+            return 1.0 / x  # AD204 ZeroDivisionError
+        except ValueError:
+            return 2.0
+    except ZeroDivisionError:
+        return 3.0 * x
+
+
+def try_something_unsupported(x=0.5):
+    try:
+        print(x)  # AD214 print
+    except Exception:
+        return 2.0 * x
+    return x
+
+
+def try_return_in_finally(x=0.5):
+    try:
+        return x
+    finally:
+        return 2.0 * x  # AD204 finally
+
+
+def try_not_caught(x=0.5):
+    try:
+        return x * SETTINGS["b"]  # AD305 KeyError
+    except ValueError:
+        return x

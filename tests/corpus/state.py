@@ -465,6 +465,39 @@ def list_read_at_a_run_time_index_and_written(x=0.5, n=3):
     return rows
 
 
+def list_kept_where_a_helper_returned_early(x=0.75):
+    values = [x]
+
+    def update():
+        if x > 0.5:
+            return
+        values[0] = 5.0
+
+    update()
+    return values[0] * x
+
+
+def list_of_the_path_that_returns(x=0.75):
+    values = [x]
+    if x > 0.5:
+        return values
+    values[0] = 5.0
+    return values
+
+
+def list_changed_until_a_helper_returns(x=0.75):
+    values = [x]
+
+    def update():
+        for k in range(4):
+            if x * k > 1.0:
+                return 2.0 * k
+            values[0] = values[0] * x + k
+        return 1.0
+
+    return update() + values[0]
+
+
 def item_set_or_list_replaced(x=0.5):
     pair = [x, 2.0]
     if x > 0.0:

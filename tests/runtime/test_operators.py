@@ -357,3 +357,44 @@ def test_user_faults(call, words: str) -> None:
     while trace is not None:
         depth, trace = depth + 1, trace.tb_next
     assert depth <= 5
+
+
+class Options(dict):
+    """A dict of a class of its own, which adgen does not take as an argument."""
+
+
+def with_options(x, full=False, power=2, options=Options(scale=3.0), offset=0.5):
+    if full:
+        return x, x * x
+    return options["scale"] * x**power + offset
+
+
+def test_defaults_are_known() -> None:
+    """What was not passed is static, so it may decide the structure; floats stay arguments to differentiate for."""
+    assert adgen.jit(with_options)(2.0) == with_options(2.0)
+    assert adgen.grad(with_options)(2.0) == (12.0, 1.0)
+    assert adgen.jvp(with_options)(2.0, tangent=(1.0, 0.0))[1] == 12.0
+    with pytest.raises(AdgenError, match="AD310"):
+        adgen.jit(with_options)(2.0, True)
+
+
+def test_a_passed_option_is_not_the_default() -> None:
+    """One function serves calls with and without an option, in any order."""
+    compiled = adgen.jit(product)
+    for _ in range(2):
+        assert compiled(1.0, 2.0) == product(1.0, 2.0)
+        assert compiled(1.0, 2.0, 5) == product(1.0, 2.0, 5)
+        assert compiled(1.0, 2.0, k=7) == product(1.0, 2.0, k=7)
+
+
+def test_a_changed_default_is_seen() -> None:
+    """A default that can change is looked at again at every call."""
+    shared = Options(scale=3.0)
+
+    def scaled(x, options=shared):
+        return x * options["scale"]
+
+    compiled = adgen.jit(scaled)
+    assert [compiled(2.0), compiled(2.0)] == [6.0, 6.0]
+    shared["scale"] = 5.0
+    assert compiled(2.0) == 10.0
