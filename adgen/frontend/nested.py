@@ -134,7 +134,7 @@ def operand(ctx: Context, value: Any) -> Value:
     if isinstance(value, Number):
         return value.value
     array = memory.wrap(ctx, value)
-    if not (isinstance(array, View) and array.whole):
+    if not (isinstance(array, View) and array.whole(ctx)):
         array = arrays.copy(ctx, array, "")
     base = memory.base_of(array)
     assert base is not None

@@ -61,7 +61,7 @@ def collect(ctx: Context, value: Any, block: Block) -> tuple[OutputTree, list[Va
 
     def array(value: Any) -> OutputTree:
         base = memory.base_of(value)
-        whole = isinstance(value, View) and value.whole
+        whole = isinstance(value, View) and value.whole(ctx)
         if not whole or base not in tops or base in found:
             value = arrays.copy(ctx, value, "")
             base = memory.base_of(value)

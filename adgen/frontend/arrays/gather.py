@@ -128,7 +128,7 @@ def known_array(ctx: Context, array: Array) -> np.ndarray | None:
     """The elements of an array that is known now."""
     if isinstance(array, Lazy) and len(array.recipe) == 2 and array.recipe[0] == "copy":
         array = array.recipe[1]
-    if not isinstance(array, View) or not array.whole:
+    if not isinstance(array, View) or not array.whole(ctx):
         return None
     operation = ctx.builder.definitions.get(array.base)
     if operation is None or operation.row is not core.TABLE:

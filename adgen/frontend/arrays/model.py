@@ -117,10 +117,9 @@ class View(Array):
         """The part of this view that a frame selects."""
         return View(self.base, frame.within(ctx, self.frame), self.readonly)
 
-    @property
-    def whole(self) -> bool:
-        """True when the view is the buffer itself."""
-        return self.frame.straight
+    def whole(self, ctx: Context) -> bool:
+        """True when the view is the buffer itself: it starts where that does, and is known to be as long."""
+        return self.frame.straight and all(map(ctx.ranges.equal, self.extents, ctx.builder.dims(self.base)))
 
 
 @dataclass(frozen=True, eq=False)

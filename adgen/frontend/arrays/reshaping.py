@@ -113,7 +113,7 @@ def _rebased(ctx: Context, view: View, extents: Extents) -> View:
 
 def _split_vector(ctx: Context, view: View, wanted: Extents) -> View | None:
     """A vector in any view as an array of higher rank: every old index is a sum of new ones."""
-    if view.rank != 1 or view.whole:
+    if view.rank != 1 or view.whole(ctx):
         return None
     terms = tuple((k, product(ctx, wanted[k + 1 :])) for k in range(len(wanted)))
     return view.framed(ctx, Frame(wanted, (Axis(0, terms),)))
