@@ -128,6 +128,11 @@ class Context:
         """The place in the user's source that is being lowered."""
         return self.builder.span
 
+    @property
+    def in_library(self) -> bool:
+        """True while code of adgen's own library is lowered."""
+        return bool(self.frames) and library.holds(self.frame.code.file)
+
     def place(self, node: ast.AST) -> None:
         """Operations made and errors raised from now on belong to this node."""
         self.builder.span = self.span_of(node)
@@ -135,7 +140,7 @@ class Context:
     def span_of(self, node: ast.AST) -> Span | None:
         """The place of a node of the innermost function; code of the library is at the place of its call."""
         line = getattr(node, "lineno", None)
-        if line is None or library.holds(self.frame.code.file):
+        if line is None or self.in_library:
             return self.builder.span
         end_line, end_column = getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0
         return Span(self.frame.code.file, line, node.col_offset, end_line, end_column)  # type: ignore[attr-defined]

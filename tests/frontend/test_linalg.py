@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+import adgen
+from adgen.diagnostics import AdgenError
 from adgen.ir import interpret
 from adgen.passes.adjoint import adjoint
+from adgen.passes.localise import localise
 from adgen.passes.pipeline import simplify
 from tests.frontend.harness import lowered_for, run
-from tests.oracles import check_derivatives
+from tests.oracles import check_derivatives, floats
 
 GENERATOR = np.random.default_rng(3)
 A = GENERATOR.normal(size=(3, 3)) + np.diag([3.0, -2.0, 2.5])
@@ -136,3 +139,215 @@ def test_second_order(name: str) -> None:
     values = interpret.run(ir, [x.copy() for x in arguments.values()]).results
     seeds = [GENERATOR.normal(size=np.shape(x)) if np.ndim(x) else float(GENERATOR.normal()) for x in values]
     check_derivatives(gradient, [*arguments.values(), *seeds])
+
+
+# -- programs ----------------------------------------------------------------------------------------------------------
+
+
+def gaussian_process(x, y, length, scale, noise):
+    n = len(x)
+    k = scale**2 * np.exp(-0.5 * ((x[:, None] - x[None, :]) / length) ** 2) + noise**2 * np.eye(n)
+    c, lower = sla.cho_factor(k, lower=True)
+    z = sla.solve_triangular(c, y, lower=True)
+    return 0.5 * z @ z + np.sum(np.log(np.diag(c))) + 0.5 * y @ sla.cho_solve((c, lower), y)
+
+
+def kalman(f, h, q, x, p, z):
+    total = 0.0
+    for t in range(len(z)):
+        x = f @ x
+        p = f @ p @ f.T + q
+        s = h @ p @ h.T + np.eye(len(h))
+        e = z[t] - h @ x
+        gain = np.linalg.solve(s, h @ p).T
+        x = x + gain @ e
+        p = p - gain @ h @ p
+        total -= 0.5 * (e @ np.linalg.solve(s, e) + np.linalg.slogdet(s)[1])
+    return total
+
+
+def trust_region(g, h, radius, n):
+    shift = 0.1
+    step = np.zeros_like(g)
+    for _ in range(n):
+        l = np.linalg.cholesky(h + shift * np.eye(len(g)))
+        step = -np.linalg.solve(l.T, np.linalg.solve(l, g))
+        size = np.linalg.norm(step)
+        shift = shift + (size / np.linalg.norm(np.linalg.solve(l, step))) ** 2 * (size - radius) / radius
+    return g @ step + 0.5 * step @ h @ step
+
+
+def orthogonal_iteration(a, q, n):
+    for _ in range(n):
+        q, _ = np.linalg.qr(a @ q)
+    return np.linalg.eigvalsh(q.T @ a @ q)[0]
+
+
+def overwritten(a, b, n):
+    for k in range(n):
+        b[:] = np.sin(np.linalg.solve(a, b))
+        a[k, k] += np.linalg.det(a) * b[0]
+    return b @ b
+
+
+PROGRAMS = {
+    "gaussian process": (gaussian_process, C, np.sin(C), 0.7, 1.2, 0.3),
+    "kalman": (kalman, A[:2, :2], A[:1, 1:], np.eye(2), C[:2], np.eye(2), B[:, :1]),
+    "trust region": (trust_region, C, S, 0.3, 3),
+    "orthogonal iteration": (orthogonal_iteration, S, B, 4),
+    "overwritten": (overwritten, A / 3.0, C, 2),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str) -> None:
+    """Values, both modes and second derivatives of programs with loops, rebinding and writes."""
+    function, *arguments = PROGRAMS[name]
+    arguments = dict(zip(inspect.signature(function).parameters, arguments))
+    assert run(function, copied(arguments))[0] == pytest.approx(function(**copied(arguments)), rel=1e-12)
+    ir = simplify(localise(lowered_for(function, arguments).function))
+    check_derivatives(ir, list(arguments.values()))
+    gradient = simplify(adjoint(ir, floats(ir), seeds="one"))
+    check_derivatives(gradient, list(arguments.values()))
+
+
+def copied(arguments: dict) -> dict:
+    return {key: x.copy() if isinstance(x, np.ndarray) else x for key, x in arguments.items()}
+
+
+REWRITES = {
+    "solve": (lambda a, b: np.sum(np.sin(la.solve(a, b))), lambda a, b: np.sum(np.sin(la.inv(a) @ b)), (A, C)),
+    "slogdet": (lambda a: la.slogdet(a)[1], lambda a: 2.0 * np.sum(np.log(np.diag(la.cholesky(a)))), (S,)),
+    "det": (lambda a: la.det(a), lambda a: np.exp(la.slogdet(a)[1]) * la.slogdet(a)[0], (A,)),
+    "eigvalsh": (lambda a: np.sum(la.eigvalsh(a) ** 3), lambda a: np.trace(la.matrix_power(a, 3)), (S,)),
+    "norm": (lambda a: la.norm(a, "nuc"), lambda a: np.sum(np.sqrt(la.eigvalsh(a.T @ a))), (A,)),
+    "lstsq": (
+        lambda a, b: np.sum(la.lstsq(a, b, rcond=None)[0]),
+        lambda a, b: np.sum(la.solve(a.T @ a, a.T @ b)),
+        (TALL, np.arange(4.0)),
+    ),
+}
+
+
+def symmetric_part(a: np.ndarray) -> np.ndarray:
+    return a + a.T if a.ndim == 2 and a.shape[0] == a.shape[1] else a
+
+
+@pytest.mark.parametrize("name", REWRITES)
+def test_equivalent_programs(name: str) -> None:
+    """What is computed in two ways has the same gradient, whichever triangle of a symmetric matrix is read."""
+    first, second, arguments = REWRITES[name]
+    gradients = []
+    for function in (first, second):
+        ir = simplify(lowered_for(function, dict(zip("ab", arguments))).function)
+        gradients.append(
+            interpret.run(adjoint(ir, floats(ir), seeds="one"), [*copied(dict(enumerate(arguments))).values()]).results[
+                1:
+            ]
+        )
+    for mine, other in zip(*gradients):
+        np.testing.assert_allclose(symmetric_part(mine), symmetric_part(other), rtol=1e-9, atol=1e-9)
+
+
+# -- what has no derivative --------------------------------------------------------------------------------------------
+
+
+def gradient_of(function, *arguments):
+    return adgen.grad(function, wrt=0)(*arguments)
+
+
+def test_determinant_of_a_singular_matrix() -> None:
+    """The gradient is the matrix of cofactors; the Hessian of two by two is the same everywhere."""
+    expected = [[3.0, -6.0, 3.0], [3.0, -6.0, 3.0], [-3.0, 6.0, -3.0]]
+    np.testing.assert_allclose(gradient_of(lambda a: np.linalg.det(a), SINGULAR), expected, rtol=1e-12)
+    hessian = adgen.hessian(lambda a: np.linalg.det(a))(ZERO)
+    np.testing.assert_array_equal(hessian.reshape(4, 4), np.fliplr(np.diag([1.0, -1.0, -1.0, 1.0])))
+
+
+def test_equal_eigenvalues() -> None:
+    """Eigenvalues may be equal; what depends on single eigenvectors then is not a number, never a wrong one."""
+    twice = np.diag([2.0, 2.0, 5.0])
+    cubes = gradient_of(lambda a: np.sum(np.linalg.eigvalsh(0.5 * (a + a.T)) ** 3), twice)
+    np.testing.assert_allclose(cubes, np.diag([12.0, 12.0, 75.0]), rtol=1e-13)
+
+    def cubes_by_vectors(a):
+        w, v = np.linalg.eigh(a)
+        return np.sum(w**3) + np.sum((v[:, 2]) ** 2)
+
+    np.testing.assert_allclose(gradient_of(cubes_by_vectors, twice), np.diag([12.0, 12.0, 75.0]), rtol=1e-13)
+
+    def root(a):
+        w, v = np.linalg.eigh(a)
+        return ((v * np.sqrt(w)) @ v.T)[1, 0]
+
+    assert np.isnan(gradient_of(root, twice)[1, 0])
+
+
+SQUARE = "Last 2 dimensions of the array must be square"
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "kind", "said"),
+    [
+        (lambda a, b: np.linalg.solve(a, b)[0], (SINGULAR * 0.0, C), la.LinAlgError, "Singular matrix"),
+        (lambda a: np.linalg.inv(a)[0, 0], (ZERO,), la.LinAlgError, "Singular matrix"),
+        (lambda a: np.linalg.cholesky(a)[0, 0], (-S,), la.LinAlgError, "Matrix is not positive definite"),
+        (lambda a: np.linalg.det(a), (TALL,), la.LinAlgError, SQUARE),
+        (lambda a, b: np.linalg.solve(a, b)[0], (TALL, C), la.LinAlgError, SQUARE),
+        (lambda a, b: np.linalg.solve(a, b)[0], (A, C[:2]), ValueError, "3 rows and the right-hand side 2"),
+        (lambda a, b: np.linalg.solve(a, b)[0, 0, 0], (STACK, STACK[:1]), ValueError, "2 matrices and 1"),
+        (lambda a, b: sla.cho_solve((a, True), b)[0], (TALL, C), ValueError, "is not square"),
+        (lambda a, b: sla.solve_triangular(a, b)[0], (ZERO, C[:2]), la.LinAlgError, "resolution failed at diagonal"),
+        (lambda a: np.linalg.eigvalsh(a)[0], (ZERO + np.nan,), la.LinAlgError, "Eigenvalues did not converge"),
+        (lambda a: np.linalg.eigvalsh(a)[0], (ZERO + np.inf,), la.LinAlgError, "Eigenvalues did not converge"),
+        (lambda a: np.linalg.svd(a, compute_uv=False)[0], (ZERO + np.nan,), la.LinAlgError, "SVD did not converge"),
+        (lambda a: np.linalg.svd(a)[1][0], (TALL,), NotImplementedError, "full_matrices=False"),
+        (lambda a: np.linalg.lstsq(a, a, rcond=None)[1], (A,), AdgenError, "residuals of `np.linalg.lstsq`"),
+        (lambda a: np.linalg.solve(a, a), (C,), AdgenError, "`solve` takes a matrix or an array of rank 3"),
+        (lambda a: np.linalg.qr(a, "complete")[0], (A,), AdgenError, "mode='complete' is not supported"),
+    ],
+)
+def test_errors(function, arguments, kind, said) -> None:
+    """NumPy's exceptions with NumPy's messages, at the line of the call."""
+    with pytest.raises(kind, match=said) as caught:
+        gradient_of(function, *arguments)
+    assert isinstance(caught.value, AdgenError) and caught.value.span.file == __file__
+    assert caught.value.span.line == inspect.getsourcelines(function)[1]
+
+
+def test_not_a_number_spreads() -> None:
+    """A factorisation does not skip what is not a number."""
+    a = np.array([[np.nan, 1.0], [1.0, 1.0]])
+    assert np.isnan(adgen.jit(lambda a, b: np.linalg.solve(a, b))(a, np.ones(2))).all()
+    below = np.array([[1.0, 0.0], [np.nan, 1.0]])
+    assert np.isnan(adgen.jit(lambda a: np.linalg.qr(a, "r"))(below)).any()
+
+
+def test_single_precision() -> None:
+    """float32 stays float32."""
+    a = A.astype(np.float32)
+    found = adgen.jit(lambda a: (np.linalg.inv(a), np.linalg.slogdet(a)[1], np.linalg.svd(a)[1]))(a)
+    assert [x.dtype for x in found] == [np.float32] * 3
+    np.testing.assert_allclose(found[0], np.linalg.inv(a), rtol=1e-4)
+    np.testing.assert_allclose(found[2], np.linalg.svd(a)[1], rtol=1e-5)
+
+
+def test_accuracy() -> None:
+    """Small residuals for matrices that are hard: graded, nearly singular, large and small."""
+    generator = np.random.default_rng(0)
+    basis = np.linalg.qr(generator.normal(size=(8, 8)))[0]
+    for a in (basis * 10.0 ** -np.arange(8.0), 1e150 * basis, 1e-150 * basis, np.triu(np.ones((8, 8)))):
+        u, s, vt = run(lambda a: tuple(np.linalg.svd(a)), {"a": a})[0]
+        np.testing.assert_allclose(s, np.linalg.svd(a)[1], rtol=1e-12)
+        np.testing.assert_allclose((u * s) @ vt, a, atol=1e-14 * np.abs(a).max())
+        np.testing.assert_allclose(u.T @ u, np.eye(8), atol=1e-14)
+        q, r = run(lambda a: tuple(np.linalg.qr(a)), {"a": a})[0]
+        np.testing.assert_allclose(q @ r, a, atol=1e-14 * np.abs(a).max())
+        w, v = run(lambda a: tuple(np.linalg.eigh(a)), {"a": a + a.T})[0]
+        np.testing.assert_allclose((v * w) @ v.T, a + a.T, atol=1e-14 * np.abs(a).max())
+        np.testing.assert_allclose(v.T @ v, np.eye(8), atol=1e-14)
+    rank_two = np.outer(np.arange(4.0), np.ones(3)) + np.outer(np.ones(4), np.arange(3.0))
+    u, s, vt = run(lambda a: tuple(np.linalg.svd(a, full_matrices=False)), {"a": rank_two})[0]
+    np.testing.assert_allclose(u.T @ u, np.eye(3), atol=1e-14)
+    zeros = run(lambda a: tuple(np.linalg.svd(a, full_matrices=False)), {"a": np.zeros((4, 3))})[0]
+    np.testing.assert_allclose(zeros[0].T @ zeros[0], np.eye(3), atol=1e-14)

@@ -2,7 +2,8 @@
 
 Every function here runs in Python as it is.  Where a derivative of the algorithm itself would be dear or poor, the
 function carries a rule (`adgen.frontend.rules`), so that its body could be replaced by a call of a library without
-anything else changing.  Operations and errors that come from here belong to the line of the user's call.
+anything else changing.  Operations and errors that come from here belong to the line of the user's call.  Subscripts
+are not checked: what is called from outside checks its shapes first.
 """
 
 from __future__ import annotations

@@ -119,6 +119,8 @@ def solve(a: Array, b: Array) -> Array:
     if a.ndim == 2:
         return _solve(a, b)
     if b.ndim == 3:
+        if len(b) != len(a):
+            raise ValueError(f"solve: there are {len(a)} matrices and {len(b)} right-hand sides")
         x = np.zeros_like(b)
         for k in range(len(a)):
             x[k] = _solve(a[k], b[k])

@@ -34,6 +34,8 @@ def run(ctx: Context, function: Callable[..., Any], arrays: Sequence[Any], *cons
 
 def _matrix(ctx: Context, name: str, array: Any, most: int = 2, least: int = 2) -> Any:
     """An argument that is a matrix, or (where `most` is 3) several of them."""
+    if ctx.inference is not None:
+        ctx.inference.rank(ctx, array, least)
     found = as_array(ctx, array)
     if not least <= found.rank <= most:
         kinds = "a vector or a matrix" if least == 1 else "a matrix or an array of rank 3" if most == 3 else "a matrix"

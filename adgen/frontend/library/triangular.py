@@ -123,6 +123,8 @@ def factor_in_place(a: Array, lower: bool) -> Array:
 
 def cholesky_solve(c: Array, b: Array, lower: bool) -> Array:
     """`scipy.linalg.cho_solve`."""
+    if c.shape[0] != c.shape[1]:
+        raise ValueError("The factored matrix c is not square.")
     if len(b) != len(c):
         raise ValueError("incompatible dimensions")
     return substitute(c, substitute(c, b, lower, not lower, False), lower, lower, False)
