@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 
-@expands(np.linalg.norm)
+@expands(np.linalg.norm, scipy="linalg.norm")
 def norm(ctx: Context, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     """`np.linalg.norm` of vectors, and the Frobenius norm; its derivative at the zero vector is zero."""
     array = as_array(ctx, x)

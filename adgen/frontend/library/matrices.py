@@ -30,6 +30,23 @@ def largest(x: Array) -> Any:
     return found
 
 
+def rotate(rows: Array, p: Any, q: Any, cosine: Any, sine: Any) -> None:
+    """Rotate two rows into each other."""
+    for k in range(rows.shape[1]):
+        x = rows[p, k]
+        y = rows[q, k]
+        rows[p, k] = cosine * x - sine * y
+        rows[q, k] = sine * x + cosine * y
+
+
+def swap(rows: Array, p: Any, q: Any) -> None:
+    """Exchange two rows."""
+    for k in range(rows.shape[1]):
+        x = rows[p, k]
+        rows[p, k] = rows[q, k]
+        rows[q, k] = x
+
+
 def to_lower(a: Array) -> Array:
     """The cotangent of a lower triangle that is read as both, from that of the symmetric matrix."""
     n = len(a)

@@ -183,6 +183,39 @@ def svd(ctx: Context, a: Any, full_matrices: Any = True, compute_uv: Any = True)
     return _named(np.linalg.svd, run(ctx, singular.svd, (matrix,), bool(full_matrices)))
 
 
+@expands(scipy="linalg.solve")
+def scipy_solve(ctx: Context, a: Any, b: Any) -> Any:
+    """`scipy.linalg.solve` of a general matrix."""
+    return run(ctx, lu.solve, (_matrix(ctx, "solve", a), _matrix(ctx, "solve", b, 2, 1)))
+
+
+@expands(scipy="linalg.eigh")
+def scipy_eigh(ctx: Context, a: Any, lower: Any = True, eigvals_only: Any = False) -> Any:
+    """`scipy.linalg.eigh` of one matrix."""
+    _constant(ctx, "eigh", lower=lower, eigvals_only=eigvals_only)
+    function = symmetric.eigvalsh if eigvals_only else symmetric.eigh
+    return run(ctx, function, (_symmetric(ctx, "eigh", a, "L" if lower else "U"),))
+
+
+@expands(scipy="linalg.eigvalsh")
+def scipy_eigvalsh(ctx: Context, a: Any, lower: Any = True) -> Any:
+    """`scipy.linalg.eigvalsh` of one matrix."""
+    return scipy_eigh(ctx, a, lower, True)
+
+
+@expands(scipy="linalg.svd")
+def scipy_svd(ctx: Context, a: Any, full_matrices: Any = True, compute_uv: Any = True) -> Any:
+    """`scipy.linalg.svd`."""
+    found = svd(ctx, a, full_matrices, compute_uv)
+    return tuple(found) if compute_uv else found
+
+
+@expands(scipy="linalg.svdvals")
+def svdvals(ctx: Context, a: Any) -> Any:
+    """`scipy.linalg.svdvals`."""
+    return svd(ctx, a, compute_uv=False)
+
+
 # -- what follows from singular values ---------------------------------------------------------------------------------
 
 

@@ -11,30 +11,30 @@ from typing import Any
 
 import numpy as np
 
-from adgen.frontend.library.matrices import largest, undefined
+from adgen.frontend.library.matrices import largest, rotate, swap, undefined
 from adgen.frontend.rules import Rules, with_rules
 
 Array = Any
 
 
 def _rotated(a: Array) -> Any:
-    """`scale`, `W` with orthogonal columns and an orthogonal `V`: the matrix, or its transpose if it is wide, is
-    `scale * W @ V.T`.
+    """`scale`, `W` with orthogonal rows and an orthogonal `V`: the matrix, or its transpose if it is wide, is
+    `scale * W.T @ V`.
     """
     m, n = a.shape
     k = min(m, n)
+    if not np.all(np.isfinite(a)):
+        raise np.linalg.LinAlgError("SVD did not converge")
     scale = largest(a)
     if scale == 0.0:
         scale = 1.0
-    w = np.zeros((max(m, n), k), dtype=a.dtype)
-    if m >= n:
-        for i in range(m):
-            for j in range(n):
-                w[i, j] = a[i, j] / scale
-    else:
-        for i in range(m):
-            for j in range(n):
+    w = np.zeros((k, max(m, n)), dtype=a.dtype)
+    for i in range(m):
+        for j in range(n):
+            if m >= n:
                 w[j, i] = a[i, j] / scale
+            else:
+                w[i, j] = a[i, j] / scale
     v = np.eye(k, dtype=a.dtype)
     small = np.finfo(a.dtype).eps
     sweep = 0
@@ -46,84 +46,55 @@ def _rotated(a: Array) -> Any:
         rotated = False
         for p in range(k):
             for q in range(p + 1, k):
-                first = 0.0
-                second = 0.0
-                mixed = 0.0
-                for i in range(len(w)):
-                    first += w[i, p] ** 2
-                    second += w[i, q] ** 2
-                    mixed += w[i, p] * w[i, q]
+                first = w[p] @ w[p]
+                second = w[q] @ w[q]
+                mixed = w[p] @ w[q]
                 if not abs(mixed) <= small * np.sqrt(first) * np.sqrt(second):
                     rotated = True
                     ratio = (second - first) / (2.0 * mixed)
                     tangent = np.copysign(1.0, ratio) / (abs(ratio) + np.hypot(ratio, 1.0))
                     cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
                     sine = tangent * cosine
-                    for i in range(len(w)):
-                        x = w[i, p]
-                        y = w[i, q]
-                        w[i, p] = cosine * x - sine * y
-                        w[i, q] = sine * x + cosine * y
-                    for i in range(k):
-                        x = v[i, p]
-                        y = v[i, q]
-                        v[i, p] = cosine * x - sine * y
-                        v[i, q] = sine * x + cosine * y
+                    rotate(w, p, q, cosine, sine)
+                    rotate(v, p, q, cosine, sine)
     return scale, w, v
 
 
 def _sorted(w: Array, v: Array) -> Array:
-    """The lengths of columns, after these have been put in descending order of it."""
+    """The lengths of rows, after these have been put in descending order of it."""
     k = len(v)
     s = np.zeros(k, dtype=w.dtype)
     for j in range(k):
-        total = 0.0
-        for i in range(len(w)):
-            total += w[i, j] ** 2
-        s[j] = np.sqrt(total)
+        s[j] = np.sqrt(w[j] @ w[j])
     for p in range(k):
         for j in range(k - 1, p, -1):
             if s[j] > s[j - 1]:
                 x = s[j]
                 s[j] = s[j - 1]
                 s[j - 1] = x
-                for i in range(len(w)):
-                    x = w[i, j]
-                    w[i, j] = w[i, j - 1]
-                    w[i, j - 1] = x
-                for i in range(k):
-                    x = v[i, j]
-                    v[i, j] = v[i, j - 1]
-                    v[i, j - 1] = x
+                swap(w, j, j - 1)
+                swap(v, j, j - 1)
     return s
 
 
 def _orthonormal(w: Array, s: Array) -> None:
-    """Make columns of length one of columns of length `s`; columns of zeros become some that are orthogonal to all."""
-    n = len(w)
+    """Make rows of length one of rows of length `s`; rows of zeros become some that are orthogonal to all."""
+    n = w.shape[1]
     for j in range(len(s)):
         if s[j] > 0.0:
-            for i in range(n):
-                w[i, j] /= s[j]
+            w[j] /= s[j]
         else:
-            found = 0.0
+            length = 0.0
             for start in range(n):
-                if found < 0.5 / n:
-                    for i in range(n):
-                        w[i, j] = 0.0
-                    w[start, j] = 1.0
+                if length < 0.5 / n:
+                    w[j] = 0.0
+                    w[j, start] = 1.0
                     for _ in range(2):
                         for p in range(j):
-                            total = 0.0
-                            for i in range(n):
-                                total += w[i, p] * w[i, j]
-                            for i in range(n):
-                                w[i, j] -= total * w[i, p]
-                    found = 0.0
-                    for i in range(n):
-                        found += w[i, j] ** 2
-            for i in range(n):
-                w[i, j] /= np.sqrt(found)
+                            part = w[p] @ w[j]
+                            w[j] -= part * w[p]
+                    length = w[j] @ w[j]
+            w[j] /= np.sqrt(length)
 
 
 def _factor(a: Array) -> Any:
@@ -135,9 +106,9 @@ def _factor(a: Array) -> Any:
     vt = np.zeros((min(m, n), n), dtype=a.dtype)
     for j in range(min(m, n)):
         for i in range(m):
-            u[i, j] = w[i, j] if m >= n else v[i, j]
+            u[i, j] = w[j, i] if m >= n else v[j, i]
         for i in range(n):
-            vt[j, i] = v[i, j] if m >= n else w[i, j]
+            vt[j, i] = v[j, i] if m >= n else w[j, i]
     return u, scale * s, vt
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adgen.frontend.library.matrices import from_lower, largest, square, to_lower, undefined
+from adgen.frontend.library.matrices import from_lower, largest, rotate, square, swap, to_lower, undefined
 from adgen.frontend.rules import Rules, with_rules
 
 Array = Any
@@ -20,11 +20,10 @@ def _factor(a: Array) -> Any:
     """The eigenvalues in ascending order, and eigenvectors in columns."""
     n = len(a)
     s = from_lower(a)
-    v = np.eye(n, dtype=a.dtype)
-    size = largest(s)
-    if size == np.inf:
+    vt = np.eye(n, dtype=a.dtype)
+    if not np.all(np.isfinite(s)):
         raise np.linalg.LinAlgError("Eigenvalues did not converge")
-    small = 0.1 * np.finfo(a.dtype).eps * size
+    small = 0.1 * np.finfo(a.dtype).eps * largest(s)
     sweep = 0
     rotated = True
     while rotated:
@@ -45,15 +44,8 @@ def _factor(a: Array) -> Any:
                         y = s[k, q]
                         s[k, p] = cosine * x - sine * y
                         s[k, q] = sine * x + cosine * y
-                    for k in range(n):
-                        x = s[p, k]
-                        y = s[q, k]
-                        s[p, k] = cosine * x - sine * y
-                        s[q, k] = sine * x + cosine * y
-                        x = v[k, p]
-                        y = v[k, q]
-                        v[k, p] = cosine * x - sine * y
-                        v[k, q] = sine * x + cosine * y
+                    rotate(s, p, q, cosine, sine)
+                    rotate(vt, p, q, cosine, sine)
                     s[p, q] = 0.0
                     s[q, p] = 0.0
     w = np.zeros(n, dtype=a.dtype)
@@ -65,11 +57,8 @@ def _factor(a: Array) -> Any:
                 x = w[j]
                 w[j] = w[j - 1]
                 w[j - 1] = x
-                for i in range(n):
-                    x = v[i, j]
-                    v[i, j] = v[i, j - 1]
-                    v[i, j - 1] = x
-    return w, v
+                swap(vt, j, j - 1)
+    return w, vt.T.copy()
 
 
 def _over_gaps(w: Array, x: Array) -> Array:
