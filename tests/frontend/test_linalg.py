@@ -11,7 +11,10 @@ import scipy.linalg
 import adgen
 from adgen.diagnostics import AdgenError
 from adgen.ir import interpret
+from adgen.ir.nodes import walk
 from adgen.passes.adjoint import adjoint
+from adgen.passes.custom import inline_custom
+from adgen.passes.forward import forward
 from adgen.passes.localise import localise
 from adgen.passes.pipeline import simplify
 from tests.frontend.harness import lowered_for, run
@@ -354,3 +357,19 @@ def test_accuracy() -> None:
     np.testing.assert_allclose(u.T @ u, np.eye(3), atol=1e-14)
     zeros = run(lambda a: tuple(np.linalg.svd(a, full_matrices=False)), {"a": np.zeros((4, 3))})[0]
     np.testing.assert_allclose(zeros[0].T @ zeros[0], np.eye(3), atol=1e-14)
+
+
+def two_calls(a, b):
+    x = np.linalg.solve(a, b)
+    return np.linalg.solve(a, x) @ b
+
+
+def test_places() -> None:
+    """Every operation, of values and of derivatives, belongs to the line of its call, each to its own."""
+    first = inspect.getsourcelines(two_calls)[1]
+    ir = simplify(lowered_for(two_calls, {"a": A, "b": C}).function)
+    for function in (ir, adjoint(ir, [0, 1]), forward(ir, [0, 1])):
+        spans = [operation.span for operation in walk(inline_custom(function).body) if operation.span is not None]
+        assert {span.file for span in spans} == {__file__}
+        divisions = [op.span.line for op in walk(inline_custom(function).body) if op.row.name == "div" and op.span]
+        assert {first + 1, first + 2} <= set(divisions) and min(divisions) > first
