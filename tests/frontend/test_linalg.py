@@ -373,3 +373,13 @@ def test_places() -> None:
         assert {span.file for span in spans} == {__file__}
         divisions = [op.span.line for op in walk(inline_custom(function).body) if op.row.name == "div" and op.span]
         assert {first + 1, first + 2} <= set(divisions) and min(divisions) > first
+
+
+def test_third_derivative_of_a_determinant() -> None:
+    """The rule of the second derivative is what differences of it say; the library runs in Python as it is."""
+    from adgen.frontend.library import determinant
+
+    moved, cotangent, direction = (GENERATOR.normal(size=(3, 3)) for _ in range(3))
+    found = np.sum(determinant._second_vjp(A, moved, None, cotangent)[0] * direction)
+    more, less = (np.sum(cotangent * determinant.second(A + step * direction, moved)) for step in (1e-5, -1e-5))
+    assert found == pytest.approx((more - less) / 2e-5, rel=1e-7)
