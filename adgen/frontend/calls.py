@@ -26,6 +26,7 @@ from adgen.frontend import (
 )
 from adgen.frontend import text as text_
 from adgen.frontend.context import Frame
+from adgen.frontend.library import names as _names  # noqa: F401 - what it registers
 from adgen.frontend.rules import rules_of
 from adgen.frontend.source import call_method, python_function
 from adgen.frontend.values import (

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adgen.frontend import calls, memory, nested, scalars
+from adgen.diagnostics import AdgenError
+from adgen.frontend import calls, library, memory, nested, scalars
 from adgen.frontend.arrays.elementwise import astype
 from adgen.frontend.making import Made, make_function
 from adgen.frontend.rules import Rules
@@ -96,6 +97,24 @@ def _known(ctx: Context, callee: Any, rules: Rules, specs: dict[str, Spec], name
             return custom
     custom = Custom(rules, specs)
     ctx.customs.append(custom)
+    span = ctx.builder.span
+    if library.holds(rules.function.__code__.co_filename):
+        ctx.builder.span = None  # every call has a place of its own
+    try:
+        _make(ctx, custom, callee, name)
+    except AdgenError as error:
+        ctx.customs.remove(custom)
+        if error.span is not None:
+            raise
+        raise type(error)(error.code, error.message, span, error.help) from None
+    finally:
+        ctx.builder.span = span
+    return custom
+
+
+def _make(ctx: Context, custom: Custom, callee: Any, name: str) -> None:
+    """Lower a function and its rules."""
+    rules, specs = custom.rules, custom.specs
 
     def run(inner: Context, found: Values) -> Any:
         return calls.call(inner, rules.function, _given(specs, found), {})
@@ -116,7 +135,6 @@ def _known(ctx: Context, callee: Any, rules: Rules, specs: dict[str, Spec], name
             _through(ctx, callee, kind, rule)
             _lower_rule(ctx, custom, kind, rule, name)
     _through(ctx, callee, "function", rules.function)
-    return custom
 
 
 def _through(ctx: Context, callee: Any, kind: str, rule: Any) -> None:

@@ -13,9 +13,9 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend import arrays, memory, scalars
+from adgen.frontend import arrays, library, memory, scalars
 from adgen.frontend.arrays.model import View
-from adgen.frontend.complexes import library
+from adgen.frontend.complexes import library as complexes
 from adgen.frontend.complexes.types import Complex, complex_of
 from adgen.frontend.dependencies import Dependency
 from adgen.frontend.specs import (
@@ -61,7 +61,9 @@ def operator_of(callee: Any) -> Operator | None:
 
 def makes_operator(callee: Any) -> bool:
     """True for `adgen.grad` and its kin: functions of functions, which run when compiling."""
-    return isinstance(callee, FunctionType) and str(callee.__module__).startswith("adgen.")
+    if not isinstance(callee, FunctionType) or library.holds(callee.__code__.co_filename):
+        return False
+    return str(callee.__module__).startswith("adgen.")
 
 
 def make(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], text: str) -> Any:
@@ -129,7 +131,7 @@ def spec_of(ctx: Context, value: Any) -> Spec:
 def _part(ctx: Context, arguments: dict[str, Any], path: Path) -> Any:
     """The part of the arguments at a path, which may end in a complex number."""
     owner = at(arguments, path[:-1])
-    return library.parts(ctx, owner)[path[-1] == "imag"] if is_number(owner) else at(owner, path[-1:])
+    return complexes.parts(ctx, owner)[path[-1] == "imag"] if is_number(owner) else at(owner, path[-1:])
 
 
 def at(arguments: dict[str, Any], path: Path) -> Any:
@@ -187,4 +189,4 @@ def tree(ctx: Context, shape: OutputTree, results: Sequence[Value]) -> Any:
         ((_, pairs),) = shape.items
         assert isinstance(pairs, OutputLeaf)
         return arrays.parameter(ctx, results[pairs.index], complex_of(pairs.element))
-    return library.rebuilt(ctx, shape.kind, [(key, tree(ctx, inner, results)) for key, inner in shape.items])
+    return complexes.rebuilt(ctx, shape.kind, [(key, tree(ctx, inner, results)) for key, inner in shape.items])

@@ -27,7 +27,7 @@ from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import F32, Buffer, Scalar, is_float
 from adgen.passes.activity import active
 from adgen.passes.callees import Callees, floats, types_of
-from adgen.passes.custom import inlined, moved, moving, zeros_like
+from adgen.passes.custom import inlined, moved, moving, zeros, zeros_like
 from adgen.passes.dead_code import dead_code
 from adgen.passes.exporters import Side
 from adgen.passes.localise import copy_into, copy_of
@@ -309,13 +309,14 @@ def _custom(reverse: Reverse, operation: Operation) -> list[Operation] | None:
         )
     parts = inlined(builder, rule, (*known, *cotangents))
     builder.span = operation.span
-    for value, part in zip(inputs, parts, strict=True):
+    for value, part, nothing in zip(inputs, parts, zeros(rule), strict=True):
         if isinstance(value.type, Buffer):
-            _add_all(reverse, value, part)
+            if not nothing:
+                _add_all(reverse, value, part)
         else:
             reverse.add(value, part)
     for value in core.outputs_of(operation):
-        if value in reverse.active and reverse.memory.root[value] not in reverse.memory.written_once:
+        if value in reverse.active and not reverse.memory.is_first(operation, value):
             _zero_all(reverse, value)
     return [*sides[0].operations, operation, *sides[1].operations]
 

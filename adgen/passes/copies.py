@@ -82,9 +82,11 @@ class _Search:
         self.allocs: dict[Value, tuple[Operation, Path]] = {alloc.result: (alloc, path) for alloc, path in uses.allocs}
         self.results = {uses.root[value] for value in function.results if value in uses.root}
         self.shaped = {
-            uses.root[operation.operands[0]]
+            uses.root[value]
             for operation in walk(function.body)
-            if operation.row in (core.DIM, core.RESHAPE)
+            if operation.row in (core.DIM, core.RESHAPE, core.CUSTOM)  # whose rules may ask for extents
+            for value in operation.operands
+            if value in uses.root
         }
         self._places: dict[int, dict[int, int]] = {}
 
@@ -119,7 +121,7 @@ class _Search:
     def only_reads(self, copy: Copy, region: Region) -> bool:
         """True when the target is only read, and the source is not written until its last use."""
         root = self._root(copy)
-        if copy.target in self.results or copy.target in self.shaped:
+        if copy.target in self.results or (copy.target in self.shaped and not self._is_as_long(copy)):
             return False
         readers = self.uses.inside(region, copy.target)[1:]
         if any(self._writes(operation, copy.target) for operation in readers):
@@ -129,6 +131,19 @@ class _Search:
         return not any(
             first < place[id(operation)] <= last and self._writes(operation, root)
             for operation in self.uses.inside(region, root)
+        )
+
+    def _is_as_long(self, copy: Copy) -> bool:
+        """True when the target surely has the extents of the source."""
+        if copy.source in self.allocs:
+            return same_extents(self.definitions, self.allocs[copy.source][0].operands, copy.extents)
+        made = [self.definitions.definitions.get(extent) for extent in copy.extents]
+        return all(
+            operation is not None
+            and operation.row is core.DIM
+            and operation.operands[0] is copy.source
+            and operation.attributes["axis"] == axis
+            for axis, operation in enumerate(made)
         )
 
     def _root(self, copy: Copy) -> Value:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import everywhere, reachable
-from adgen.ir.nodes import Function, Operation, Value
+from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import Buffer, is_float
 from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 
@@ -62,6 +62,15 @@ def moving(operation: Operation) -> list[Value]:
 def moved(operation: Operation) -> list[Value]:
     """The results and outputs of a `custom` operation that can carry a derivative."""
     return [value for value in (*operation.results, *core.outputs_of(operation)) if is_float(value.type)]
+
+
+def zeros(rule: Function) -> list[bool]:
+    """Which results of a rule are buffers that nothing was written into."""
+    allocated = {op.result for op in rule.body.operations if op.row is core.ALLOC and op.attributes["zero"]}
+    written = {
+        value for op in walk(rule.body) if op.row not in (core.LOAD, core.DIM, core.ALLOC) for value in op.operands
+    }
+    return [value in allocated and value not in written for value in rule.results]
 
 
 def zeros_like(builder: Builder, value: Value, name: str) -> Value:

@@ -27,6 +27,7 @@ class Overwrites:
         self._region: dict[Value, int] = {}  # where a value is made
         self._store_region: dict[int, int] = {}  # where a store is
         self._custom: dict[int, tuple[int, tuple[Operation, ...]]] = {}
+        self._first: dict[Value, Operation] = {}  # the first operation that uses the contents of some memory
         self._number = 0
         self._scan(function.body, ())
         self.written_once = {root for root, stores in self._stores.items() if self._is_written_once(root, stores)}
@@ -43,6 +44,10 @@ class Overwrites:
             self._number += 1
             self._region.update((value, id(region)) for value in operation.results)
             self._store_region[id(operation)] = id(region)
+            if operation.row not in (core.DIM, core.RESHAPE):
+                for value in operation.operands:
+                    if value in self.root:
+                        self._first.setdefault(self.root[value], operation)
             if operation.row is core.LOAD:
                 self.place[operation.result] = (self._number, loops)
                 self._loads.setdefault(operation.operands[0], []).append(loops)
@@ -80,6 +85,11 @@ class Overwrites:
     def stays(self, custom: Operation, buffer: Value) -> bool:
         """True when nothing can overwrite an input or output of a `custom` operation until the end of the sweep."""
         return id(custom) in self._custom and self._same(buffer, *self._custom[id(custom)])
+
+    def is_first(self, custom: Operation, output: Value) -> bool:
+        """True when nothing used the memory of an output of a `custom` operation before."""
+        root = self.root[output]
+        return self._region.get(root) == self._store_region[id(custom)] and self._first[root] is custom
 
     def _same(self, buffer: Value, number: int, loops: tuple[Operation, ...]) -> bool:
         root = self.root[buffer]

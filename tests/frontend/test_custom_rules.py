@@ -75,6 +75,24 @@ def test_python_calls_are_plain() -> None:
     assert pushed(3.0) == 9.0
 
 
+def doubled(x):
+    return np.sum(x) + 2.0 * len(x)
+
+
+summed = adgen.custom_vjp(doubled, lambda x, out, cotangent: cotangent * np.ones(len(x)))
+
+
+def first_and_all(x, n):
+    y = 3.0 * x
+    return summed(x[:n]) + summed(y[:n]) + summed(y)
+
+
+def test_a_part_of_an_array() -> None:
+    """What begins where an array begins need not be all of it, for the function and for its rule."""
+    assert adgen.jit(first_and_all)(POINT, 2) == pytest.approx(first_and_all(POINT, 2))
+    assert np.array_equal(adgen.grad(first_and_all, wrt="x")(POINT, 2), [7.0, 7.0, 3.0])
+
+
 def test_known_values() -> None:
     """A square at 3 and a rectifier."""
     assert adgen.grad(lambda x: pushed(x))(3.0) == 6.0

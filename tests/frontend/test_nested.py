@@ -47,9 +47,13 @@ def descends_on_a_part(p=np.array([0.3, 0.7, -0.2])):
     return energy(q)
 
 
+def of_a_part(p=np.array([0.3, 0.7, -0.2]), n=2):
+    return np.sum(adgen.grad(energy)(p[:n])), (2.0 * p)[:n]
+
+
 def test_value_agrees_with_python() -> None:
-    """The compiled call gives what calling the operator gives."""
-    for function in (uses_slope, descends, descends_on_a_part):
+    """The compiled call gives what calling the operator gives, of the first elements of an array too."""
+    for function in (uses_slope, descends, descends_on_a_part, of_a_part):
         got, _ = harness.run(function, harness.samples(function))
         assert harness.agree(got, function(**harness.samples(function)))
 

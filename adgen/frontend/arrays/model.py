@@ -118,9 +118,8 @@ class View(Array):
         return View(self.base, frame.within(ctx, self.frame), self.readonly)
 
     def whole(self, ctx: Context) -> bool:
-        """True when the view is proved to be the buffer itself, all of it."""
-        dims = ctx.builder.dims(self.base)
-        return self.frame.straight and all(ctx.ranges.equal(a, b) for a, b in zip(self.extents, dims))
+        """True when the view is the buffer itself: it starts where that does, and is known to be as long."""
+        return self.frame.straight and all(map(ctx.ranges.equal, self.extents, ctx.builder.dims(self.base)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 
-@expands(np.linalg.norm)
+@expands(np.linalg.norm, scipy="linalg.norm")
 def norm(ctx: Context, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     """`np.linalg.norm` of vectors, and the Frobenius norm; its derivative at the zero vector is zero."""
     array = as_array(ctx, x)
@@ -42,4 +42,20 @@ def norm(ctx: Context, x: Any, ord: Any = None, axis: Any = None, keepdims: Any 
     if vector and ord in (math.inf, -math.inf):
         extreme = max_ if ord > 0 else min_
         return extreme(ctx, sizes, axis, keepdims)
+    if not vector and axis is None and not keepdims:
+        return _of_matrix(ctx, array, sizes, ord)
+    ctx.fail("AD236", f"`np.linalg.norm` with ord={ord!r} is not supported here", "use the 2-norm or Frobenius norm")
+
+
+def _of_matrix(ctx: Context, array: Any, sizes: Any, ord: Any) -> Any:
+    """The norms of a matrix other than Frobenius's: of sums of rows or columns, and of singular values."""
+    from adgen.frontend.library import names, singular
+
+    if ord in (1, -1, math.inf, -math.inf):
+        extreme = max_ if ord > 0 else min_
+        return extreme(ctx, sum_(ctx, sizes, 0 if abs(ord) == 1 else 1))
+    if ord in (2, -2):
+        return names.run(ctx, singular.spectral, (array,), ord < 0)
+    if ord == "nuc":
+        return names.run(ctx, singular.nuclear, (array,))
     ctx.fail("AD236", f"`np.linalg.norm` with ord={ord!r} is not supported here", "use the 2-norm or Frobenius norm")

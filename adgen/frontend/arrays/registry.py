@@ -7,6 +7,7 @@ other argument is refused by name.  `function` finds it by the function object, 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,12 +21,13 @@ F = TypeVar("F", bound=Expansion)
 
 FUNCTIONS: dict[Any, Expansion] = {}
 METHODS: dict[str, Expansion] = {}
+SCIPY: dict[str, Expansion] = {}  # by name, so that SciPy need not be there
 
 HELP = "write it with loops or with supported functions"
 
 
-def expands(*callables: Any, method: str = "") -> Callable[[F], F]:
-    """Register an expansion for NumPy functions, and for a method of arrays."""
+def expands(*callables: Any, method: str = "", scipy: str = "") -> Callable[[F], F]:
+    """Register an expansion for NumPy functions, for a method of arrays, and for a function of SciPy by its name."""
     originals = [callable_ for callable_ in callables if callable_ is not None]
 
     def register(expansion: F) -> F:
@@ -33,6 +35,8 @@ def expands(*callables: Any, method: str = "") -> Callable[[F], F]:
             FUNCTIONS[callable_] = bound(getattr(callable_, "__name__", "function"), expansion, callable_)
         if method:
             METHODS[method] = bound(method, expansion, originals[0] if originals else None)
+        if scipy:
+            SCIPY[scipy] = expansion
         return expansion
 
     return register
@@ -115,7 +119,18 @@ def function(callable_: Any) -> Expansion | None:
     if isinstance(callable_, type) or not callable(callable_) or scalars.supported(callable_):
         return None
     module = module_of(callable_)
+    if module.startswith("scipy."):
+        return _of_scipy(callable_, module)
     return refusal(callable_, module) if module.split(".")[0] == "numpy" else None
+
+
+def _of_scipy(callable_: Any, module: str) -> Expansion | None:
+    """The expansion of a public function of SciPy."""
+    package, name = module.split(".")[1], getattr(callable_, "__name__", "")
+    expansion = SCIPY.get(f"{package}.{name}")
+    if expansion is None or getattr(sys.modules.get(f"scipy.{package}"), name, None) is not callable_:
+        return None
+    return bound(name, expansion, callable_)
 
 
 def method(name: str) -> Expansion | None:
