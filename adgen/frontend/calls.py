@@ -24,6 +24,7 @@ from adgen.frontend import (
     refuse,
     scalars,
 )
+from adgen.frontend.arrays import ufuncs
 from adgen.frontend.context import Frame
 from adgen.frontend.rules import rules_of
 from adgen.frontend.source import call_method, python_function
@@ -191,6 +192,15 @@ def known(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any]) ->
         return False, None
     args = [array_argument(ctx, callee, x) for x in args]
     kwargs = {name: array_argument(ctx, callee, x) for name, x in kwargs.items()}
+    if isinstance(callee, np.ufunc):
+        to = ufuncs.destination(ctx, callee, args, kwargs)
+        args, kwargs = ufuncs.operands(ctx, callee, args, kwargs, to)
+        return True, to.receive(ctx, _apply(ctx, callee, expansion, scalar, args, kwargs))
+    return True, _apply(ctx, callee, expansion, scalar, args, kwargs)
+
+
+def _apply(ctx: Context, callee: Any, expansion: Any, scalar: bool, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A function of the table or an expansion called with numbers and arrays."""
     if ctx.inference is not None:
         ctx.inference.before_call(ctx, callee, args)
     many = any(memory.is_array(x) or (isinstance(x, tuple | list) and x) for x in (*args, *kwargs.values()))
@@ -198,13 +208,13 @@ def known(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any]) ->
         if not all(is_number(x) or x is None for x in (*args, *kwargs.values())):
             bad = next(x for x in (*args, *kwargs.values()) if not is_number(x) and x is not None)
             ctx.fail("AD302", f"`{getattr(callee, '__name__', callee)}` is not defined for {describe(bad)}")
-        return True, _scalar_call(ctx, callee, args, kwargs)
+        return _scalar_call(ctx, callee, args, kwargs)
     if expansion is not None:
-        return True, expand(ctx, expansion, args, kwargs, callee)
+        return expand(ctx, expansion, args, kwargs, callee)
     if kwargs:
         ctx.fail("AD324", f"`{callee.__name__}` with `{next(iter(kwargs))}=` is not supported for arrays")
     operands = [arrays.from_nested(ctx, x) if isinstance(x, tuple | list) else x for x in args]
-    return True, expand(ctx, elementwise_rule(callee), operands, {}, callee)
+    return expand(ctx, elementwise_rule(callee), operands, {}, callee)
 
 
 def elementwise_rule(callee: Any) -> Callable[..., Any]:

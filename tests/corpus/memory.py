@@ -331,3 +331,44 @@ def list_dropped_in_one_branch(x=np.array([0.2, 0.4]), c=1.0):
         parts = x * 3.0
         y = parts
     return y + 1.0
+
+
+def ufunc_output_by_position(a=np.array([1.0, -2.0, 0.5])):
+    b = np.zeros(a.shape)
+    np.multiply(a, a, b)
+    np.add(b, a, b)
+    np.exp(b, b)
+    return b
+
+
+def ufunc_output_overlaps_its_operand(a=np.array([1.0, -2.0, 0.5, 3.0])):
+    np.add(a[1:], a[:-1], out=a[1:])
+    return np.multiply(a[::-1], a, out=a) * 2.0
+
+
+def ufunc_output_where(b=np.array([0.0, 2.0, -4.0, 0.0])):
+    return np.divide(1, b, out=np.full_like(b, 7.0), where=b != 0)
+
+
+def ufunc_output_where_broadcast(m=np.array([[1.0, 4.0], [0.0, 9.0]]), x=np.array([2.0, -1.0])):
+    old = m * 3.0
+    np.sqrt(x, out=old, where=(x > 0) & (m > 0.5))
+    np.power(m, 2.0, m, where=m > 1.0)
+    return old
+
+
+def ufunc_output_of_booleans(m=np.array([[1.0, 4.0], [0.0, 9.0]])):
+    mask = m > 2.0
+    np.logical_not(mask, mask)
+    np.logical_or(mask, m > 5.0, out=mask)
+    return np.where(mask, m, -m)
+
+
+def outputs_of_reductions_and_products(m=np.array([[1.0, 4.0], [0.5, 9.0]]), x=np.array([2.0, -1.0])):
+    total = np.empty(2)
+    np.sum(m, axis=0, out=total)
+    product = np.empty(2)
+    np.dot(m, x, product)
+    np.matmul(m, product, out=product)
+    m.clip(0.75, 5.0, out=m)
+    return total * product

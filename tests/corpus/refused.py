@@ -435,3 +435,27 @@ def list_of_the_iteration_before_written(x=0.5, n=3):
         total += r[0]
         r = a if total < 1.0 else b
     return total
+
+
+def where_without_output(x=np.ones(3)):
+    return np.divide(1.0, x, where=x > 0)  # AD324 uninitialised
+
+
+def output_that_would_lose_the_fraction(x=np.ones(3)):
+    counts = np.zeros(3, dtype=np.int64)
+    np.add(x, 1.0, out=counts)  # AD338 f64
+    return counts * x
+
+
+def output_of_too_few_axes(x=np.ones((2, 3))):
+    row = np.zeros(3)
+    return np.add(x[:1], 1.0, row)  # AD331 rank
+
+
+def output_of_another_type(x=np.ones(3)):
+    total = np.zeros(3, dtype=np.float32)
+    return np.cumsum(x, out=total)  # AD338 f32
+
+
+def output_that_is_a_number(x=0.5):
+    return np.exp(x, out=x)  # AD232 axes

@@ -46,11 +46,17 @@ def bound(name: str, expansion: Expansion, original: Any = None) -> Expansion:
 
     def call(ctx: Context, *arguments: Any, **keywords: Any) -> Any:
         positional, named = _reordered(ctx, name, mine, theirs, arguments, keywords)
+        out = None if "out" in mine else named.pop("out", None)
         try:
             signature.bind(ctx, *positional, **named)
         except TypeError as error:
             ctx.fail("AD234", f"`{name}`: {error}")
-        return expansion(ctx, *positional, **named)
+        result = expansion(ctx, *positional, **named)
+        if out is None:
+            return result
+        from adgen.frontend.arrays.ufuncs import received
+
+        return received(ctx, name, out, result)
 
     call.__name__ = name
     call.__doc__ = expansion.__doc__
@@ -86,12 +92,12 @@ def _reordered(
         alike = their is None or their == my or (their not in mine and my is not None and my not in theirs)
         if alike and not named and len(positional) == k:
             positional.append(value)
-        elif their in mine:
+        elif their in mine or their == "out":
             named[str(their)] = value
         else:
             _only_default(ctx, name, str(their), theirs, value)
     for key, value in keywords.items():
-        if key in mine or not theirs:
+        if key in mine or key == "out" or not theirs:
             named[key] = value
         else:
             _only_default(ctx, name, key, theirs, value)
