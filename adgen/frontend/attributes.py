@@ -77,19 +77,19 @@ def _of_number(ctx: Context, number: Number, name: str) -> Any:
     if ctx.inference is not None:
         ctx.inference.array(ctx, number, 1)
     if not number.weak:
-        found = {"shape": (), "ndim": 0, "size": 1, "T": number, "dtype": DTYPES[number.element]}
-        if name in found:
-            return found[name]
-        if name == "item":
-            return Method(number, _item, name)
-        if name == "astype":
-            return Method(number, _astype, name)
-        if name in NUMBER_METHODS:
+        if name in ITSELF or (name == "copy" and not number.array):
             return Method(number, _itself, name)
+        if name == "tolist":
+            return Method(number, _item, name)
+        if name == "T":
+            return number
+        method = _of_array(ctx, arrays.as_array(ctx, number), name)
+        boxing = isinstance(method, Method) and name == "astype" and number.array
+        return Method(method.owner, _boxed(method.function), name) if boxing else method
     ctx.fail("AD404", f"{describe(number)} has no attribute `{name}`", "is this argument meant to be an array?")
 
 
-NUMBER_METHODS = ("copy", "sum", "mean", "max", "min", "prod", "squeeze", "conj", "tolist", "view")
+ITSELF = ("squeeze", "conj", "view")
 
 
 def _itself(ctx: Context, number: Number) -> Any:
@@ -100,11 +100,8 @@ def _item(ctx: Context, number: Number) -> Any:
     return Number(number.value, True)
 
 
-def _astype(ctx: Context, number: Number, dtype: Any) -> Any:
-    target = {v: k for k, v in DTYPES.items()}.get(np.dtype(dtype))
-    if target is None:
-        ctx.fail("AD301", f"the type {np.dtype(dtype)} is not supported")
-    return scalars.cast(ctx, number, target, False)
+def _boxed(function: Any) -> Any:
+    return lambda ctx, *args, **kwargs: arrays.boxed(ctx, function(ctx, *args, **kwargs))
 
 
 def _is_integer(ctx: Context, number: Number) -> Any:

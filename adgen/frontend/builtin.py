@@ -283,7 +283,7 @@ class _Deferred:
 
 def is_scalar(ctx: Context, x: Any) -> Any:
     """`np.isscalar`."""
-    return is_number(x) or isinstance(x, str | bytes)
+    return (is_number(x) and python_type(x) is not np.ndarray) or isinstance(x, str | bytes)
 
 
 def of_scalar(name: str, function: Any) -> Rule:

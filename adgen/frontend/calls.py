@@ -195,7 +195,7 @@ def known(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any]) ->
     if isinstance(callee, np.ufunc):
         to = ufuncs.destination(ctx, callee, args, kwargs)
         args, kwargs = ufuncs.operands(ctx, callee, args, kwargs, to)
-        return True, to.receive(ctx, _apply(ctx, callee, expansion, scalar, args, kwargs))
+        return True, to.receive(ctx, lambda: _apply(ctx, callee, expansion, scalar, args, kwargs))
     return True, _apply(ctx, callee, expansion, scalar, args, kwargs)
 
 

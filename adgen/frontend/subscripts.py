@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen import ops
-from adgen.frontend import arrays, calls, memory, operators, scalars
+from adgen.frontend import arrays, axisless, calls, memory, operators, scalars
 from adgen.frontend.values import Loop, Number, Sequence, describe, is_number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import I64
@@ -23,8 +23,10 @@ LONGEST_CHAIN = 8  # a list of run-time numbers up to this length is indexed by 
 def get(ctx: Context, value: Any, key: Any) -> Any:
     """`value[key]`."""
     if isinstance(value, Number):
-        if ctx.inference is not None:
+        if ctx.inference is not None and key not in ((), Ellipsis):
             ctx.inference.array(ctx, value, count_indices(key))
+        if not value.weak:
+            return axisless.get(ctx, value, settled_key(ctx, key))
         ctx.fail("AD319", f"{describe(value)} cannot be indexed", "is this argument meant to be an array?")
     if isinstance(value, np.ndarray):
         if is_static(key) and value.ndim > 0:

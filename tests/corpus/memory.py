@@ -372,3 +372,53 @@ def outputs_of_reductions_and_products(m=np.array([[1.0, 4.0], [0.5, 9.0]]), x=n
     np.matmul(m, product, out=product)
     m.clip(0.75, 5.0, out=m)
     return total * product
+
+
+def array_without_axes_clipped(x=2.5):
+    x = np.asarray(x)
+    x[x > 1.0] = 1.0 + 0.5 * x[x > 1.0]
+    return x * 2.0
+
+
+def array_without_axes_replaced(x=2.5, y=0.25):
+    a = np.array(x)
+    b = a.copy()
+    a[...] = y * a
+    b[()] = b * b
+    b[b > 5] += y
+    a += b
+    return a * b, np.isscalar(a), a.ndim
+
+
+def array_without_axes_from_a_helper(x=-2.5):
+    def as_array(v):
+        return np.asarray(v, dtype=np.float64)
+
+    h = as_array(x)
+    h[np.isnan(h)] = 0.0
+    h[h < 0] = -h[h < 0]
+    return h[..., np.newaxis] * np.array([1.0, 2.0]), h[()], h[None].sum()
+
+
+def is_it_an_array(x=1.5):
+    a = np.asarray(x)
+    b = a * 2.0
+    one = 1.0 if isinstance(a, np.ndarray) else 2.0
+    two = 10.0 if isinstance(b, np.ndarray) else 20.0
+    return x * (one + two), isinstance(np.zeros_like(x), np.ndarray), np.isscalar(b), isinstance(b, float)
+
+
+def methods_of_numpy_scalars(x=1.5):
+    a = np.exp(x)
+    found = np.isclose(a, x).any() or np.isclose(a, a).all()
+    return a.copy() + a.sum(axis=0) + a.mean() * a.max() - a.min() + a.clip(0, 2) + a.std() + a.astype(int), found
+
+
+def methods_of_arrays_without_axes(x=1.5):
+    a = np.asarray(x)
+    return a.reshape(1), a.ravel() * 2.0, a.sum() + a.prod() + a.item() + a.squeeze(), a.astype(int), a.size, a[None, ...]
+
+
+def ufunc_output_where_of_a_number(b=0.0):
+    b = np.asarray(b)
+    return np.divide(1.0, b, out=np.full_like(b, 7.0), where=b != 0) * np.exp(b, out=np.zeros_like(b))

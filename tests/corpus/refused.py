@@ -459,3 +459,33 @@ def output_of_another_type(x=np.ones(3)):
 
 def output_that_is_a_number(x=0.5):
     return np.exp(x, out=x)  # AD232 axes
+
+
+def array_without_axes_under_two_names(x=0.5):
+    a = np.asarray(x)
+    b = a
+    a[...] = 2.0  # AD232 several names
+    return b
+
+
+def array_without_axes_written_by_a_helper(x=0.5):
+    def clip(v):
+        v[v > 1.0] = 1.0  # AD232 several names
+        return v
+
+    a = np.asarray(x)
+    clip(a)
+    return a
+
+
+def array_without_axes_added_to(x=0.5):
+    a = np.asarray(x)
+    b = a
+    a += 1.0  # AD232 several names
+    return b
+
+
+def write_into_a_numpy_scalar(x=0.5):
+    a = np.exp(x)
+    a[...] = 2.0  # AD319 assignment
+    return a

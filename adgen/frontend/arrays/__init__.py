@@ -32,6 +32,7 @@ from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.storage import (
     allocate,
     base,
+    boxed,
     constant,
     copy,
     copy_into,
@@ -69,6 +70,7 @@ __all__ = [
     "attribute",
     "augment",
     "base",
+    "boxed",
     "constant",
     "copy",
     "copy_into",

@@ -19,7 +19,7 @@ from adgen.frontend.arrays.reshaping import ravel
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import as_number, axis_argument, count, shape_tuple
 from adgen.frontend.arrays.shaping import transpose
-from adgen.frontend.arrays.storage import NUMPY, copy_into, finish, settle, writable
+from adgen.frontend.arrays.storage import NUMPY, boxed, copy_into, finish, settle, writable
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
 
@@ -85,7 +85,7 @@ def copy(ctx: Context, a: Any, order: Any = "C") -> Any:
     array = as_array(ctx, a)
     if isinstance(array, Selection):
         return masks.snapshot(ctx, array)
-    return fresh(ctx, array) if array.rank else finish(ctx, array)
+    return fresh(ctx, array) if array.rank else boxed(ctx, finish(ctx, array))
 
 
 @expands(method="astype")

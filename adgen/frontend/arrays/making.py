@@ -18,7 +18,7 @@ from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import shape_argument
 from adgen.frontend.arrays.slicing import integer
-from adgen.frontend.arrays.storage import copy, filled, fresh_constant, settle
+from adgen.frontend.arrays.storage import boxed, copy, filled, finish, fresh_constant, settle
 from adgen.frontend.values import Number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F64, I64, Scalar
@@ -75,7 +75,7 @@ def _like(ctx: Context, a: Any, number: Any, dtype: Any, shape: Any) -> Any:
         return array.with_inner(_like(ctx, array.inner, number, dtype, shape))
     element = dtype_argument(ctx, dtype, array.element)
     extents = array.extents if shape is None else shape_argument(ctx, shape)
-    return filled(ctx, element, extents, number) if extents else ctx.number(number or 0, element, weak=False)
+    return filled(ctx, element, extents, number) if extents else boxed(ctx, number or 0, element)
 
 
 @expands(np.zeros_like)
@@ -111,7 +111,7 @@ def array(ctx: Context, object: Any, dtype: Any = None, copy: Any = True) -> Any
     result = _converted(ctx, object, dtype)
     if isinstance(result, View) and result is object:
         return fresh(ctx, result)
-    return result
+    return boxed(ctx, result) if result is object else result
 
 
 @expands(np.asarray, np.asanyarray, np.ascontiguousarray)
@@ -126,7 +126,8 @@ def _converted(ctx: Context, x: Any, dtype: Any) -> Any:
     result = as_array(ctx, x)
     element = dtype_argument(ctx, dtype, result.element)
     if result.rank == 0:
-        return ctx.number(x, element, weak=False)
+        same = isinstance(x, Number) and x.array and x.element == element
+        return x if same else boxed(ctx, finish(ctx, result), element)
     return result if element == result.element else astype(ctx, result, element)
 
 

@@ -82,7 +82,7 @@ def reduction(
     """Apply `compute` to every line of elements along the axes."""
     if isinstance(array, Selection):
         return _masked(ctx, array, axis, keepdims, compute)
-    axes = axes_argument(ctx, axis, array.rank)
+    axes = axes_argument(ctx, None if array.rank == 0 and axis in (0, -1) else axis, array.rank)
     kept = tuple(k for k in range(array.rank) if k not in axes)
     lengths = tuple(array.extents[k] for k in axes)
     names = tuple(NAMES[k] if k < len(NAMES) else f"i{k}" for k in axes)

@@ -239,6 +239,11 @@ def finish(ctx: Context, array: Array) -> Any:
     return array if array.rank else Number(array.read(ctx, ()), weak=False)
 
 
+def boxed(ctx: Context, number: Any, element: Scalar | None = None) -> Number:
+    """A number as an array without axes of its own."""
+    return Number(ctx.number(number, element).value, weak=False, array=True)
+
+
 def settle(ctx: Context, array: Array, cheap: int = 2) -> Array:
     """An array that is going to be read more than once: expensive expressions are computed first."""
     if isinstance(array, Lazy) and array.rank and (array.cost > cheap or array.raises):

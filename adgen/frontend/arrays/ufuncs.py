@@ -7,7 +7,7 @@ leaves out keep the value that the array has, and without an array to take it fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,15 @@ import numpy as np
 from adgen.frontend import scalars
 from adgen.frontend.arrays.build import as_array
 from adgen.frontend.arrays.elementwise import where as chosen
+from adgen.frontend.arrays.loops import when
 from adgen.frontend.arrays.model import Array, View
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import assignable, same_extent
-from adgen.frontend.arrays.storage import copy_into, writable
+from adgen.frontend.arrays.storage import boxed, copy_into, writable
 from adgen.frontend.arrays.updates import allow_cast
-from adgen.frontend.values import is_number
+from adgen.frontend.state import references
+from adgen.frontend.values import Number, is_number
+from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL
 
 if TYPE_CHECKING:
@@ -40,10 +43,10 @@ class Destination:
         """True when the result is simply a new array."""
         return self.out is None and self.where is True
 
-    def receive(self, ctx: Context, result: Any) -> Any:
-        """The result written where it belongs."""
+    def receive(self, ctx: Context, compute: Callable[[], Any]) -> Any:
+        """What `compute` gives, written where it belongs."""
         if self.plain:
-            return result
+            return compute()
         if self.out is None:
             ctx.fail(
                 "AD324",
@@ -51,8 +54,8 @@ class Destination:
                 "give the array that has the other elements: `out=np.zeros_like(x)`",
             )
         if not isinstance(self.out, Array):
-            return _number(ctx, self, result)
-        return _written(ctx, self, result)
+            return _number(ctx, self, compute)
+        return _written(ctx, self, compute())
 
 
 def destination(ctx: Context, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[str, Any]) -> Destination:
@@ -101,10 +104,25 @@ def _written(ctx: Context, to: Destination, result: Any) -> Any:
     return to.out
 
 
-def _number(ctx: Context, to: Destination, result: Any) -> Any:
+def _number(ctx: Context, to: Destination, compute: Callable[[], Any]) -> Any:
     if not is_number(to.out):
         ctx.fail("AD324", "the argument `out` must be an array", "make it with `np.empty_like(...)`")
-    ctx.fail("AD232", "a number cannot be written into: `out=` needs an array with axes", "use the result of the call")
+    if not isinstance(to.out, Number) or not to.out.array or references(ctx, to.out):
+        message = "a number cannot be written into: `out=` needs an array with axes"
+        ctx.fail("AD232", message, "use the result of the call")
+    element = to.out.element
+
+    def computed() -> tuple[Value]:
+        result = compute()
+        if not is_number(result):
+            ctx.fail("AD331", "an output array of rank 0 cannot hold an array with axes")
+        allow_cast(ctx, ctx.number(result).element, element)
+        return (scalars.to(ctx, result, element),)
+
+    if to.where is True:
+        return boxed(ctx, computed()[0], element)
+    _boolean(ctx, to.where)
+    return boxed(ctx, when(ctx, scalars.truth(ctx, to.where), computed, lambda: (to.out.value,))[0], element)
 
 
 def _rank(ctx: Context, x: Any) -> int:
@@ -126,7 +144,7 @@ def _same_rank(ctx: Context, rank: int, view: View) -> None:
 def received(ctx: Context, name: str, out: Any, result: Any) -> Any:
     """The result of a function that is not a ufunc written into the array `out`, of exactly its shape and type."""
     if not isinstance(out, Array):
-        return _number(ctx, Destination(out), result)
+        return _number(ctx, Destination(out), lambda: result)
     view, source = writable(ctx, out), as_array(ctx, result)
     if isinstance(source, Selection):
         source.refuse("it is written into an array")
