@@ -18,6 +18,7 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import arrays, attributes, calls, composites, memory, operators, reductions, scalars, sequences
 from adgen.frontend import comprehensions as iteration
+from adgen.frontend.library.arrays import vectorized
 from adgen.frontend.values import (
     NUMERIC_TYPES,
     PYTHON_TYPES,
@@ -305,7 +306,16 @@ def of_scalar(name: str, function: Any) -> Rule:
     return apply
 
 
+def vectorize(ctx: Context, pyfunc: Any, otypes: Any = None, doc: Any = None) -> Any:
+    """`np.vectorize`: a function of numbers as one of arrays."""
+    if otypes is not None:
+        ctx.fail("AD234", "`np.vectorize`: the argument `otypes` is not supported", "convert the result with `.astype`")
+    return functools.partial(vectorized, _callable(pyfunc))
+
+
 TABLE: dict[Any, Rule] = {
+    np.vectorize: vectorize,
+    np.ndarray: arrays.ndarray,
     builtins.len: sequences.length,
     builtins.range: sequences.make_range,
     builtins.enumerate: sequences.make_enumerate,

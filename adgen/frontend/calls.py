@@ -21,11 +21,14 @@ from adgen.frontend import (
     memory,
     nested,
     operators,
+    reductions,
     refuse,
     scalars,
 )
 from adgen.frontend.arrays import ufuncs
 from adgen.frontend.context import Frame
+from adgen.frontend.library import numpy_names as _numpy_names  # noqa: F401 - what it registers
+from adgen.frontend.library.arrays import vectorized
 from adgen.frontend.rules import rules_of
 from adgen.frontend.source import call_method, python_function
 from adgen.frontend.values import (
@@ -115,6 +118,10 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
         return expand(ctx, functools.partial(_method, callee), args, kwargs, callee)
     if isinstance(callee, functools.partial):
         return call(ctx, callee.func, [*callee.args, *args], {**callee.keywords, **kwargs}, text)
+    if isinstance(callee, np.vectorize):
+        if callee.otypes is not None or callee.excluded or callee.signature is not None:
+            ctx.fail("AD234", f"`{text}`: options of `np.vectorize` are not supported", "vectorise the function alone")
+        return call(ctx, vectorized, [callee.pyfunc, *args], kwargs, text)
     if isinstance(callee, builtin._Deferred):
         return call(ctx, callee.closure, args, kwargs, text)
     rules = rules_of(callee)
@@ -201,6 +208,8 @@ def known(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any]) ->
 
 def _apply(ctx: Context, callee: Any, expansion: Any, scalar: bool, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A function of the table or an expansion called with numbers and arrays."""
+    if not scalar and arrays.static_only(callee) and is_static([args, list(kwargs.values())]):
+        return scalars.static(ctx, callee, *args, **kwargs)
     if ctx.inference is not None:
         ctx.inference.before_call(ctx, callee, args)
     many = any(memory.is_array(x) or (isinstance(x, tuple | list) and x) for x in (*args, *kwargs.values()))
@@ -287,6 +296,11 @@ def _container_method(ctx: Context, owner: Any, callee: Any, args: list[Any], kw
         if name in ("format", "join") and not is_static([args, kwargs]):
             return owner
         return ctx.own(scalars.static(ctx, callee, *args, **kwargs))
+    if isinstance(owner, list) and name == "sort" and not is_static(owner):
+        owner[:] = reductions.make_sorted(ctx, list(owner), *args, **kwargs)
+        return None
+    if isinstance(owner, list | tuple) and name == "index" and len(args) == 1 and not is_static([owner, args]):
+        return reductions.position(ctx, owner, args[0])
     if name in BY_VALUE and not (is_static(owner) and is_static(args)):
         ctx.fail("AD230", f"`.{name}` of run-time values is not supported", "use an array and a loop")
     if isinstance(owner, dict) and args and not is_static(args[0]) and not isinstance(args[0], dict):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from adgen.diagnostics import AdgenError, Span
+from adgen.frontend import library
 from adgen.frontend.ranges import Ranges
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import Number
@@ -132,9 +133,9 @@ class Context:
         self.builder.span = self.span_of(node)
 
     def span_of(self, node: ast.AST) -> Span | None:
-        """The place of a node of the innermost function."""
+        """The place of a node of the innermost function; code of the library is at the place of its call."""
         line = getattr(node, "lineno", None)
-        if line is None:
+        if line is None or library.holds(self.frame.code.file):
             return self.builder.span
         end_line, end_column = getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0
         return Span(self.frame.code.file, line, node.col_offset, end_line, end_column)  # type: ignore[attr-defined]

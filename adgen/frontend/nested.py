@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend import arrays, memory, scalars
+from adgen.frontend import arrays, library, memory, scalars
 from adgen.frontend.arrays.model import View
 from adgen.frontend.dependencies import Dependency
 from adgen.frontend.specs import (
@@ -58,7 +58,9 @@ def operator_of(callee: Any) -> Operator | None:
 
 def makes_operator(callee: Any) -> bool:
     """True for `adgen.grad` and its kin: functions of functions, which run when compiling."""
-    return isinstance(callee, FunctionType) and str(callee.__module__).startswith("adgen.")
+    if not isinstance(callee, FunctionType) or library.holds(callee.__code__.co_filename):
+        return False
+    return str(callee.__module__).startswith("adgen.")
 
 
 def make(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], text: str) -> Any:

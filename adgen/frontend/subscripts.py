@@ -34,6 +34,8 @@ def get(ctx: Context, value: Any, key: Any) -> Any:
             if not isinstance(item, np.ndarray):
                 return item
         value = memory.wrap(ctx, value)
+    if (value is np.mgrid or value is np.ogrid) and not is_static(key):
+        return arrays.grid(ctx, key, value is np.ogrid)
     if memory.is_array(value):
         if ctx.inference is not None:
             ctx.inference.indexed(ctx, value, count_indices(key))

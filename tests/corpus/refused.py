@@ -489,3 +489,19 @@ def write_into_a_numpy_scalar(x=0.5):
     a = np.exp(x)
     a[...] = 2.0  # AD319 assignment
     return a
+
+
+def elements_that_are_unlike(x=np.ones(3)):
+    return np.unique(x)  # AD233 depends on the data
+
+
+def sorted_by_a_key(x=np.ones(3)):
+    return sorted([x[0], x[1]], key=lambda v: -v)  # AD230 sorted
+
+
+def quantile_of_another_kind(x=np.ones(3)):
+    return np.quantile(x, 0.3, method="nearest")  # AD234 nearest
+
+
+def vectorised_with_types(x=np.ones(3)):
+    return np.vectorize(lambda v: v, otypes=[int])(x)  # AD234 otypes

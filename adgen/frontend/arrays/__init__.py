@@ -25,9 +25,10 @@ from adgen.frontend.arrays.attributes import attribute, iterate
 from adgen.frontend.arrays.build import as_array, from_nested
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.indexing import augment, getitem, inplace, setitem
+from adgen.frontend.arrays.making import grid, ndarray
 from adgen.frontend.arrays.model import Array, Lazy, View
 from adgen.frontend.arrays.products import matmul
-from adgen.frontend.arrays.registry import function, method
+from adgen.frontend.arrays.registry import function, method, static_only
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.storage import (
     allocate,
@@ -78,6 +79,7 @@ __all__ = [
     "from_nested",
     "function",
     "getitem",
+    "grid",
     "identical",
     "inplace",
     "is_array",
@@ -85,7 +87,9 @@ __all__ = [
     "materialise",
     "matmul",
     "method",
+    "ndarray",
     "parameter",
     "setitem",
+    "static_only",
     "wrap",
 ]

@@ -19,7 +19,7 @@ from adgen.frontend.arrays.reshaping import ravel
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import as_number, axis_argument, count, shape_tuple
 from adgen.frontend.arrays.shaping import transpose
-from adgen.frontend.arrays.storage import NUMPY, boxed, copy_into, finish, settle, writable
+from adgen.frontend.arrays.storage import NUMPY, boxed, copy_into, filled, finish, settle, writable
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
 
@@ -43,6 +43,8 @@ def attribute(ctx: Context, array: Array, name: str) -> Any:
         return NUMPY[array.element]
     if name in ("real", "flat"):
         return array if name == "real" else ravel(ctx, array)
+    if name == "imag":
+        return imag(ctx, array)
     if name in ("itemsize", "nbytes"):
         width = int(NUMPY[array.element].itemsize)
         return width if name == "itemsize" else elementwise(ctx, np.multiply, [attribute(ctx, array, "size"), width])
@@ -92,6 +94,25 @@ def copy(ctx: Context, a: Any, order: Any = "C") -> Any:
 def astype(ctx: Context, array: Any, dtype: Any, copy: Any = True) -> Any:
     """`array.astype`."""
     return finish(ctx, converted(ctx, as_array(ctx, array), dtype_argument(ctx, dtype, array.element)))
+
+
+@expands(method="conj")
+def conj(ctx: Context, array: Any) -> Any:
+    """`array.conj()` of real numbers: a copy."""
+    return elementwise(ctx, np.conjugate, [array])
+
+
+@expands(method="conjugate")
+def conjugate(ctx: Context, array: Any) -> Any:
+    """`array.conjugate()` of real numbers: a copy."""
+    return elementwise(ctx, np.conjugate, [array])
+
+
+@expands(np.imag)
+def imag(ctx: Context, val: Any) -> Any:
+    """`np.imag` of real numbers: zeros."""
+    array = as_array(ctx, val)
+    return filled(ctx, array.element, array.extents, 0) if array.rank else boxed(ctx, 0, array.element)
 
 
 @expands(method="fill")

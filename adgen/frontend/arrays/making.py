@@ -55,6 +55,36 @@ def empty(ctx: Context, shape: Any, dtype: Any = None, order: Any = "C") -> Arra
     return filled(ctx, dtype_argument(ctx, dtype, F64), shape_argument(ctx, shape), None)
 
 
+def ndarray(ctx: Context, shape: Any, dtype: Any = float) -> Array:
+    """`np.ndarray` of a shape: memory that holds nothing yet."""
+    return empty(ctx, shape, dtype)
+
+
+def grid(ctx: Context, key: Any, sparse: bool) -> Any:
+    """`np.mgrid[key]`, and with `sparse` `np.ogrid[key]`: ranges, with a complex step their number of points."""
+    slices = key if isinstance(key, tuple) else (key,)
+    if not all(isinstance(part, slice) for part in slices):
+        ctx.fail("AD304", "`np.mgrid` takes slices")
+    ranges = [_axis_points(ctx, part) for part in slices]
+    element = scalars.promote([(points.element, False) for points in ranges])
+    vectors = [astype(ctx, points, element) for points in ranges]
+    if not isinstance(key, tuple):
+        return vectors[0]
+    grids = meshgrid(ctx, *vectors, indexing="ij", sparse=sparse)
+    if sparse:
+        return tuple(grids)
+    from adgen.frontend.arrays.joining import stack
+
+    return stack(ctx, grids)
+
+
+def _axis_points(ctx: Context, part: slice) -> Array:
+    start, step = (0 if part.start is None else part.start), (1 if part.step is None else part.step)
+    if isinstance(step, complex):
+        return linspace(ctx, start, part.stop, int(abs(step)))
+    return arange(ctx, start, part.stop, step)
+
+
 @expands(np.full)
 def full(ctx: Context, shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C") -> Array:
     """`np.full`."""

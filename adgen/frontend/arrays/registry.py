@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from adgen.frontend import scalars
 
 if TYPE_CHECKING:
@@ -21,6 +23,15 @@ F = TypeVar("F", bound=Expansion)
 FUNCTIONS: dict[Any, Expansion] = {}
 METHODS: dict[str, Expansion] = {}
 
+DATA_DEPENDENT = {"unique", "nonzero", "argwhere", "flatnonzero", "compress", "extract", "bincount", "roots"}
+MASKS = "use `np.where(condition, a, b)`, or reduce what a mask picks: `np.sum(x[x > 0])`"
+STATIC_ONLY = frozenset(
+    """
+    hanning hamming blackman bartlett kaiser triu_indices tril_indices diag_indices geomspace vander unique nonzero
+    flatnonzero argwhere lexsort partition bincount polyfit poly polyder polyint unravel_index ravel_multi_index
+    result_type promote_types can_cast spacing
+    """.split()  # noqa: SIM905 - shorter
+)
 HELP = "write it with loops or with supported functions"
 
 
@@ -146,7 +157,15 @@ def refusal(callable_: Any, module: str) -> Expansion:
         if module.startswith("numpy.random"):
             help = "draw the numbers outside and pass them as an argument"
             ctx.fail("AD235", f"`np.random.{name}` gives other numbers at every call: random numbers", help)
+        if name in DATA_DEPENDENT:
+            ctx.fail("AD233", f"`np.{name}`: the shape of its result depends on the data", MASKS)
         package = next((part for part in ("fft", "linalg", "polynomial") if part in module.split(".")), "")
         ctx.fail("AD236", f"`np.{package + '.' if package else ''}{name}` is not supported", HELP)
 
     return refuse
+
+
+def static_only(callable_: Any) -> bool:
+    """True for a NumPy function that is computed when compiling, if its arguments are known then."""
+    name = getattr(callable_, "__name__", "")
+    return name in STATIC_ONLY and callable_ not in FUNCTIONS and getattr(np, name, None) is callable_
