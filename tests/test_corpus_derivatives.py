@@ -12,7 +12,7 @@ from adgen.passes.pipeline import optimise, simplify
 from tests.frontend import harness
 from tests.oracles import check_derivatives
 
-FILES = ("control_flow", "language", "memory", "state", "residuals", "numpy_names")
+FILES = ("control_flow", "language", "memory", "state", "residuals", "numpy_names", "scipy_names")
 CASES = [(name, function) for name in FILES for function in harness.corpus(name)]
 
 

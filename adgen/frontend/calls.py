@@ -140,7 +140,7 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
         return expand(ctx, rule, args, kwargs, callee)
     if isinstance(callee, types.MethodType) and _of_named_tuple(callee.__self__, callee.__name__):
         return scalars.static(ctx, callee, *args, **kwargs)
-    if isinstance(callee, types.MethodType):
+    if isinstance(callee, types.MethodType) and arrays.function(callee) is None:
         return call(ctx, callee.__func__, [callee.__self__, *args], kwargs, text)
     if isinstance(callee, type):
         return instances.construct(ctx, callee, args, kwargs, text)
@@ -239,8 +239,9 @@ def _scalar_call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, A
     if kwargs:
         from adgen.frontend import composites
 
-        if callee in composites.TABLE:
-            return expand(ctx, composites.TABLE[callee], args, kwargs, callee)
+        composed = composites.find(callee)
+        if composed is not None:
+            return expand(ctx, composed, args, kwargs, callee)
         if is_static([args, list(kwargs.values())]):
             return scalars.static(ctx, callee, *args, **kwargs)
         ctx.fail("AD324", f"`{callee.__name__}` with `{next(iter(kwargs))}=` is not supported")

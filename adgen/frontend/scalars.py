@@ -223,8 +223,9 @@ def apply(ctx: Context, function: Any, *operands: Any) -> Any:
         return binary(ctx, function, *operands)
     if function in UNARY:
         return unary(ctx, UNARY[function], *operands)
-    if function in composites.TABLE:
-        result = composites.TABLE[function](ctx, *operands)
+    composed = composites.find(function)
+    if composed is not None:
+        result = composed(ctx, *operands)
         return strong(ctx, result) if from_numpy(function) else result
     meaning = ops.meaning(function)
     if meaning is None:
@@ -251,7 +252,7 @@ def supported(function: Any) -> bool:
     from adgen.frontend import composites
 
     try:
-        if function in UFUNCS or function in BINARY or function in UNARY or function in composites.TABLE:
+        if function in UFUNCS or function in BINARY or function in UNARY or composites.find(function):
             return True
     except TypeError:  # not hashable, so not a function of the table
         return False

@@ -3,6 +3,7 @@ import random
 import time
 
 import numpy as np
+from scipy import special
 
 SCRATCH = np.zeros(3)
 SETTINGS = {"a": 1.0}
@@ -505,3 +506,7 @@ def quantile_of_another_kind(x=np.ones(3)):
 
 def vectorised_with_types(x=np.ones(3)):
     return np.vectorize(lambda v: v, otypes=[int])(x)  # AD234 otypes
+
+
+def bessel_function_of_half_an_order(x=0.5):
+    return special.jv(0.5, x)  # AD302 integral orders

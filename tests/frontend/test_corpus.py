@@ -12,7 +12,7 @@ from tests.frontend import harness
 
 CASES = [
     (name, function)
-    for name in ("control_flow", "language", "memory", "recursion", "state", "residuals", "numpy_names")
+    for name in ("control_flow", "language", "memory", "recursion", "state", "residuals", "numpy_names", "scipy_names")
     for function in harness.corpus(name)
 ]
 

@@ -7,6 +7,7 @@ other argument is refused by name.  `function` finds it by the function object, 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +23,7 @@ F = TypeVar("F", bound=Expansion)
 
 FUNCTIONS: dict[Any, Expansion] = {}
 METHODS: dict[str, Expansion] = {}
+SCIPY: dict[str, Expansion] = {}  # by name, so that SciPy need not be there
 
 DATA_DEPENDENT = {"unique", "nonzero", "argwhere", "flatnonzero", "compress", "extract", "bincount", "roots"}
 MASKS = "use `np.where(condition, a, b)`, or reduce what a mask picks: `np.sum(x[x > 0])`"
@@ -35,8 +37,8 @@ STATIC_ONLY = frozenset(
 HELP = "write it with loops or with supported functions"
 
 
-def expands(*callables: Any, method: str = "") -> Callable[[F], F]:
-    """Register an expansion for NumPy functions, and for a method of arrays."""
+def expands(*callables: Any, method: str = "", scipy: str = "") -> Callable[[F], F]:
+    """Register an expansion for NumPy functions, for a method of arrays, and for a function of SciPy by its name."""
     originals = [callable_ for callable_ in callables if callable_ is not None]
 
     def register(expansion: F) -> F:
@@ -44,6 +46,8 @@ def expands(*callables: Any, method: str = "") -> Callable[[F], F]:
             FUNCTIONS[callable_] = bound(getattr(callable_, "__name__", "function"), expansion, callable_)
         if method:
             METHODS[method] = bound(method, expansion, originals[0] if originals else None)
+        if scipy:
+            SCIPY[scipy] = expansion
         return expansion
 
     return register
@@ -132,7 +136,20 @@ def function(callable_: Any) -> Expansion | None:
     if isinstance(callable_, type) or not callable(callable_) or scalars.supported(callable_):
         return None
     module = module_of(callable_)
+    if module.startswith("scipy."):
+        return _of_scipy(callable_, module)
     return refusal(callable_, module) if module.split(".")[0] == "numpy" else None
+
+
+def _of_scipy(callable_: Any, module: str) -> Expansion | None:
+    """The expansion of a public function of SciPy, or of a method of one of its distributions."""
+    package, name = module.split(".")[1], getattr(callable_, "__name__", "")
+    public, owner = sys.modules.get(f"scipy.{package}"), getattr(callable_, "__self__", None)
+    path, found = (name, callable_) if owner is None else (getattr(owner, "name", ""), owner)
+    if not isinstance(path, str) or getattr(public, path, None) is not found:
+        return None
+    expansion = SCIPY.get(f"{package}.{name}" if owner is None else f"{package}.{path}.{name}")
+    return None if expansion is None else bound(name, expansion, callable_)
 
 
 def method(name: str) -> Expansion | None:
