@@ -46,3 +46,7 @@ def sums_of_exponentials_far_out(x=np.array([1000.0, -1000.0, 999.0])):
 def normal_distribution(x=X, m=0.25, s=1.5):
     first = stats.norm.pdf(x), stats.norm.pdf(x, m, s), stats.norm.logpdf(x, loc=m, scale=s)
     return first, stats.norm.cdf(x, m, s), stats.norm.sf(m), stats.norm.ppf(x * 0.3, m, s), stats.norm.cdf(m)
+
+
+def single_precision(x=np.array([0.3, 0.5], dtype=np.float32)):
+    return special.j0(x), special.ellipe(x), special.softmax(x), stats.norm.pdf(x), stats.norm.cdf(x)

@@ -10,13 +10,14 @@ import numpy as np
 
 from adgen import ops
 from adgen.frontend.arrays.build import as_array
-from adgen.frontend.arrays.elementwise import elementwise
+from adgen.frontend.arrays.elementwise import astype, elementwise
 from adgen.frontend.arrays.extremes import max_
 from adgen.frontend.arrays.indexing import getitem
 from adgen.frontend.arrays.reduce import sum_
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.shapes import axes_argument
-from adgen.frontend.arrays.storage import materialise, settle
+from adgen.frontend.arrays.storage import finish, materialise, settle
+from adgen.ir.types import F64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -66,6 +67,8 @@ def log_softmax(ctx: Context, x: Any, axis: Any = None) -> Any:
 
 
 def _standard(ctx: Context, x: Any, loc: Any, scale: Any) -> Any:
+    """`(x - loc) / scale` in double precision, in which SciPy's distributions compute."""
+    x = finish(ctx, astype(ctx, as_array(ctx, x), F64))
     return elementwise(ctx, operator.truediv, [elementwise(ctx, operator.sub, [x, loc]), scale])
 
 
@@ -102,5 +105,5 @@ def norm_sf(ctx: Context, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
 @expands(scipy="stats.norm.ppf")
 def norm_ppf(ctx: Context, q: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     """`scipy.stats.norm.ppf`: the quantile."""
-    z = elementwise(ctx, ops.NDTRI, [q])
+    z = elementwise(ctx, ops.NDTRI, [_standard(ctx, q, 0.0, 1.0)])
     return elementwise(ctx, operator.add, [elementwise(ctx, operator.mul, [z, scale]), loc])
