@@ -83,12 +83,14 @@ def _of_number(ctx: Context, number: Number, name: str) -> Any:
             return Method(number, _item, name)
         if name == "T":
             return number
-        method = _of_array(ctx, arrays.as_array(ctx, number), name)
+        owner = number if name in VIEWS else arrays.bare(number)
+        method = _of_array(ctx, arrays.as_array(ctx, owner), name)
         boxing = isinstance(method, Method) and name == "astype" and number.array
         return Method(method.owner, _boxed(method.function), name) if boxing else method
     ctx.fail("AD404", f"{describe(number)} has no attribute `{name}`", "is this argument meant to be an array?")
 
 
+VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "diagonal", "flat")
 ITSELF = ("squeeze", "conj", "view")
 
 

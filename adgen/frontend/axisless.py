@@ -40,7 +40,7 @@ def _is_flag(ctx: Context, key: Any) -> bool:
 
 def _line(ctx: Context, number: Any) -> Any:
     """A number as an array of one axis."""
-    return arrays.getitem(ctx, arrays.as_array(ctx, number), (None,))
+    return arrays.getitem(ctx, arrays.as_array(ctx, arrays.bare(number)), (None,))
 
 
 def store(ctx: Context, node: ast.expr, number: Number, key: Any, act: Callable[[Any, Any], None]) -> None:
@@ -71,7 +71,7 @@ def alone(ctx: Context, number: Number) -> None:
             "a NumPy scalar, or what may be one, does not support item assignment",
             "make it an array with `np.array(...)` right before, or use `np.where(...)`",
         )
-    if references(ctx, number) > 1:
+    if id(number) in ctx.exposed or references(ctx, number) > 1:
         ctx.fail("AD232", "an array without axes is written into that has several names", ONE_NAME)
 
 

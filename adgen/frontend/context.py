@@ -89,6 +89,7 @@ class Context:
     owned: dict[int, Any] = field(default_factory=dict)
     loops: dict[Any, Any] = field(default_factory=dict)
     merged: list[tuple[Any, tuple[Any, ...]]] = field(default_factory=list)  # a container, and what it is one of
+    exposed: dict[int, Any] = field(default_factory=dict)  # arrays without axes that others may share memory with
     renewed: frozenset[Value] = frozenset()  # buffers of cells that get new contents where the present iteration ends
     sites: tuple[Any, ...] = ()
     title: str = ""  # of the function that is being lowered

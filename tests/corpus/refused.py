@@ -510,3 +510,24 @@ def vectorised_with_types(x=np.ones(3)):
 
 def bessel_function_of_half_an_order(x=0.5):
     return special.jv(0.5, x)  # AD302 integral orders
+
+
+def array_without_axes_that_has_views(x=0.5):
+    a = np.asarray(x)
+    line = a[None]
+    a[...] = 2.0  # AD232 several names
+    return line
+
+
+def view_of_an_array_without_axes(x=0.5):
+    a = np.asarray(x)
+    line = np.atleast_1d(a)
+    line[0] = 2.0  # AD232 share the memory
+    return a
+
+
+def array_without_axes_changed_in_a_loop(x=0.5, n=3):
+    a = np.asarray(x)
+    for k in range(n):
+        a[a < k] = 2.0  # AD319 assignment
+    return a

@@ -33,6 +33,7 @@ from adgen.frontend.arrays.registry import function, method, static_only
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.storage import (
     allocate,
+    bare,
     base,
     boxed,
     constant,
@@ -72,6 +73,7 @@ __all__ = [
     "as_array",
     "attribute",
     "augment",
+    "bare",
     "base",
     "boxed",
     "constant",

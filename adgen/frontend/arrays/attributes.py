@@ -19,7 +19,7 @@ from adgen.frontend.arrays.reshaping import ravel
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import as_number, axis_argument, count, shape_tuple
 from adgen.frontend.arrays.shaping import transpose
-from adgen.frontend.arrays.storage import NUMPY, boxed, copy_into, filled, finish, settle, writable
+from adgen.frontend.arrays.storage import NUMPY, bare, boxed, copy_into, filled, finish, settle, writable
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
 
@@ -84,7 +84,7 @@ def size(ctx: Context, a: Any, axis: Any = None) -> Any:
 @expands(np.copy, method="copy")
 def copy(ctx: Context, a: Any, order: Any = "C") -> Any:
     """`np.copy`: made at once, since the original may change."""
-    array = as_array(ctx, a)
+    array = as_array(ctx, bare(a))
     if isinstance(array, Selection):
         return masks.snapshot(ctx, array)
     return fresh(ctx, array) if array.rank else boxed(ctx, finish(ctx, array))

@@ -10,8 +10,8 @@ import numpy as np
 from adgen.frontend import scalars
 from adgen.frontend.arrays.model import Array, View
 from adgen.frontend.arrays.shapes import Extents, same_extent
-from adgen.frontend.arrays.storage import DTYPES, allocate, constant, copy_into, fresh_constant, scalar
-from adgen.frontend.values import Sequence, describe, is_number, is_static
+from adgen.frontend.arrays.storage import DTYPES, allocate, constant, copy_into, exposed, fresh_constant, scalar
+from adgen.frontend.values import Number, Sequence, describe, is_number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F64, Scalar
 
@@ -46,7 +46,7 @@ def as_array(ctx: Context, x: Any) -> Array:
     if isinstance(x, np.ndarray):
         return constant(ctx, x)
     if is_number(x):
-        return scalar(ctx, x)
+        return exposed(ctx, x) if isinstance(x, Number) and x.array else scalar(ctx, x)
     if isinstance(x, list | tuple):
         return from_nested(ctx, x)
     if isinstance(x, range):

@@ -18,7 +18,7 @@ from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import shape_argument
 from adgen.frontend.arrays.slicing import integer
-from adgen.frontend.arrays.storage import boxed, copy, filled, finish, fresh_constant, settle
+from adgen.frontend.arrays.storage import bare, boxed, copy, filled, finish, fresh_constant, settle
 from adgen.frontend.values import Number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F64, I64, Scalar
@@ -100,7 +100,7 @@ def full(ctx: Context, shape: Any, fill_value: Any, dtype: Any = None, order: An
 
 
 def _like(ctx: Context, a: Any, number: Any, dtype: Any, shape: Any) -> Any:
-    array = as_array(ctx, a)
+    array = as_array(ctx, bare(a))
     if isinstance(array, Selection):
         return array.with_inner(_like(ctx, array.inner, number, dtype, shape))
     element = dtype_argument(ctx, dtype, array.element)
@@ -153,11 +153,13 @@ def asarray(ctx: Context, a: Any, dtype: Any = None) -> Any:
 def _converted(ctx: Context, x: Any, dtype: Any) -> Any:
     if isinstance(x, list | tuple):
         return from_nested(ctx, x, dtype)
+    if isinstance(x, Number) and x.array:
+        element = dtype_argument(ctx, dtype, x.element)
+        return x if x.element == element else boxed(ctx, x, element)
     result = as_array(ctx, x)
     element = dtype_argument(ctx, dtype, result.element)
     if result.rank == 0:
-        same = isinstance(x, Number) and x.array and x.element == element
-        return x if same else boxed(ctx, finish(ctx, result), element)
+        return boxed(ctx, finish(ctx, result), element)
     return result if element == result.element else astype(ctx, result, element)
 
 
