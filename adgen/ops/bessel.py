@@ -38,7 +38,7 @@ BESSELI_C = """
 static inline double $name(int64_t order, double argument) {
     const double n = fabs((double)order), x = fabs(argument);
     const double sign = argument < 0.0 && order % 2 != 0 ? -1.0 : 1.0;
-    if (isnan(x)) return x;
+    if (!isfinite(x)) return sign * x;
     if (x > 30.0 && x > n * n) {
         double sum = 1.0, term = 1.0;
         for (int k = 1; k <= 200 && fabs(term) > 1e-17 * fabs(sum); ++k) {
@@ -91,7 +91,7 @@ static inline double ad_besselk_large(int n, double x) {
 static inline double $name(int64_t order, double x) {
     const int64_t n = order < 0 ? -order : order;
     if (isnan(x) || x < 0.0) return (double)NAN;
-    if (x == 0.0) return (double)INFINITY;
+    if (x == 0.0 || isinf(x)) return x == 0.0 ? (double)INFINITY : 0.0;
     double below = x < 2.0 ? ad_besselk_small(0, x) : ad_besselk_large(0, x);
     if (n == 0) return below;
     double value = x < 2.0 ? ad_besselk_small(1, x) : ad_besselk_large(1, x);
@@ -124,8 +124,8 @@ def _besseli(order: Any, argument: Any) -> Any:
         return np.vectorize(_besseli, otypes=[np.float64])(order, argument)
     n, x = float(abs(order)), np.float64(abs(argument))
     sign = -1.0 if argument < 0.0 and order % 2 != 0 else 1.0
-    if np.isnan(x):
-        return x
+    if not np.isfinite(x):
+        return sign * x
     if x > 30.0 and x > n * n:
         total = term = np.float64(1.0)
         for k in range(1, 201):
@@ -176,8 +176,8 @@ def _besselk(order: Any, x: Any) -> Any:
     n, x = abs(int(order)), np.float64(x)
     if np.isnan(x) or x < 0.0:
         return np.float64(np.nan)
-    if x == 0.0:
-        return np.float64(np.inf)
+    if x == 0.0 or np.isinf(x):
+        return np.float64(np.inf if x == 0.0 else 0.0)
     of_order = _besselk_small if x < 2.0 else _besselk_large
     below = of_order(0, x)
     if n == 0:

@@ -41,13 +41,14 @@ static inline double ad_agm_$name(double m, double *sum) {
 K_C = """
 static inline double $name(double m) {
     double sum;
-    return m == 1.0 ? (double)INFINITY : ad_agm_$name(m, &sum);
+    if (m == 1.0 || m == -(double)INFINITY) return m == 1.0 ? (double)INFINITY : 0.0;
+    return ad_agm_$name(m, &sum);
 }
 """
 E_C = """
 static inline double $name(double m) {
     double sum;
-    if (m == 1.0) return 1.0;
+    if (m == 1.0 || m == -(double)INFINITY) return m == 1.0 ? 1.0 : (double)INFINITY;
     const double k = ad_agm_$name(m, &sum);
     return k - k * m * sum;
 }
@@ -55,7 +56,7 @@ static inline double $name(double m) {
 D_C = """
 static inline double $name(double m) {
     double sum;
-    if (m == 1.0) return (double)INFINITY;
+    if (m == 1.0 || m == -(double)INFINITY) return m == 1.0 ? (double)INFINITY : 0.0;
     const double k = ad_agm_$name(m, &sum);
     return k * sum;
 }
@@ -72,12 +73,12 @@ def _mean(m: Any) -> tuple[Any, Any]:
     return 1.57079632679489661923 / a, total
 
 
-def _evaluated(at_one: float, finish: Callable[[Any, Any, Any], Any]) -> Callable[[Any], Any]:
+def _evaluated(at_one: float, far_out: float, finish: Callable[[Any, Any, Any], Any]) -> Callable[[Any], Any]:
     def evaluate(m: Any) -> Any:
         if isinstance(m, np.ndarray):
             return np.vectorize(evaluate, otypes=[np.float64])(m)
-        if m == 1.0:
-            return np.float64(at_one)
+        if m in (1.0, -math.inf):
+            return np.float64(at_one if m == 1.0 else far_out)
         with np.errstate(all="ignore"):
             return finish(np.float64(m), *_mean(np.float64(m)))
 
@@ -102,7 +103,7 @@ DOMAIN = ((-3.0, 0.95),)
 ELLIPTIC_K = elementwise(
     "elliptic_k",
     "m",
-    evaluate=_evaluated(math.inf, lambda m, k, total: k),
+    evaluate=_evaluated(math.inf, 0.0, lambda m, k, total: k),
     kinds=(F64,),
     sympy="elliptic_k(m)",
     override=_k_partials,
@@ -114,7 +115,7 @@ ELLIPTIC_K = elementwise(
 ELLIPTIC_E = elementwise(
     "elliptic_e",
     "m",
-    evaluate=_evaluated(1.0, lambda m, k, total: k - k * m * total),
+    evaluate=_evaluated(1.0, math.inf, lambda m, k, total: k - k * m * total),
     kinds=(F64,),
     sympy="elliptic_e(m)",
     override=_e_partials,
@@ -126,7 +127,7 @@ ELLIPTIC_E = elementwise(
 ELLIPTIC_D = elementwise(
     "elliptic_d",
     "m",
-    evaluate=_evaluated(math.inf, lambda m, k, total: k * total),
+    evaluate=_evaluated(math.inf, 0.0, lambda m, k, total: k * total),
     kinds=(F64,),
     sympy="(elliptic_k(m) - elliptic_e(m)) / m",
     override=_d_partials,

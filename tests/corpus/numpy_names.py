@@ -130,3 +130,7 @@ def sorted_numbers(x=X):
     items = [a, b * b, c]
     items.sort()
     return sorted((c, a, b), reverse=True), items, [a, b, c].index(max(a, b, c)), sorted([c, a, b])[1]
+
+
+def reductions_without_nan_of_integers(k=np.array([3, -1, 4])):
+    return np.nanmax(k), np.nanmin(k), np.nanprod(k), np.nancumsum(k)

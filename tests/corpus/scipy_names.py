@@ -50,3 +50,7 @@ def normal_distribution(x=X, m=0.25, s=1.5):
 
 def single_precision(x=np.array([0.3, 0.5], dtype=np.float32)):
     return special.j0(x), special.ellipe(x), special.softmax(x), stats.norm.pdf(x), stats.norm.cdf(x)
+
+
+def weights_of_nothing(x=np.array([1000.0, 1.0, 2.0]), b=np.array([0.0, 1.0, 3.0])):
+    return special.logsumexp(x, b=b)

@@ -35,6 +35,9 @@ def _shifted(ctx: Context, a: Any, axis: Any) -> tuple[Any, Any]:
 @expands(scipy="special.logsumexp")
 def logsumexp(ctx: Context, a: Any, axis: Any = None, b: Any = None, keepdims: Any = False) -> Any:
     """`scipy.special.logsumexp`: without overflow on the way."""
+    if b is not None:
+        present = elementwise(ctx, operator.ne, [as_array(ctx, b), 0.0])
+        a = elementwise(ctx, np.where, [present, as_array(ctx, a), -np.inf])
     rest, largest = _shifted(ctx, a, axis)
     terms = elementwise(ctx, np.exp, [rest])
     if b is not None:
@@ -72,9 +75,17 @@ def _standard(ctx: Context, x: Any, loc: Any, scale: Any) -> Any:
     return elementwise(ctx, operator.truediv, [elementwise(ctx, operator.sub, [x, loc]), scale])
 
 
+def _positive(ctx: Context, scale: Any) -> Any:
+    """The scale where it is positive, else not-a-number."""
+    if isinstance(scale, int | float) and scale > 0:
+        return scale
+    return elementwise(ctx, np.where, [elementwise(ctx, operator.gt, [scale, 0.0]), scale, np.nan])
+
+
 @expands(scipy="stats.norm.logpdf")
 def norm_logpdf(ctx: Context, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     """`scipy.stats.norm.logpdf`."""
+    scale = _positive(ctx, scale)
     z = _standard(ctx, x, loc, scale)
     square = elementwise(ctx, operator.mul, [elementwise(ctx, np.square, [z]), -0.5])
     constant = elementwise(ctx, operator.sub, [square, 0.5 * math.log(2 * math.pi)])
@@ -84,6 +95,7 @@ def norm_logpdf(ctx: Context, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
 @expands(scipy="stats.norm.pdf")
 def norm_pdf(ctx: Context, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     """`scipy.stats.norm.pdf`."""
+    scale = _positive(ctx, scale)
     z = _standard(ctx, x, loc, scale)
     square = elementwise(ctx, operator.mul, [elementwise(ctx, np.square, [z]), -0.5])
     bell = elementwise(ctx, operator.truediv, [elementwise(ctx, np.exp, [square]), math.sqrt(2 * math.pi)])
@@ -93,17 +105,17 @@ def norm_pdf(ctx: Context, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
 @expands(scipy="stats.norm.cdf")
 def norm_cdf(ctx: Context, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     """`scipy.stats.norm.cdf`."""
-    return elementwise(ctx, ops.NDTR, [_standard(ctx, x, loc, scale)])
+    return elementwise(ctx, ops.NDTR, [_standard(ctx, x, loc, _positive(ctx, scale))])
 
 
 @expands(scipy="stats.norm.sf")
 def norm_sf(ctx: Context, x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     """`scipy.stats.norm.sf`: one minus the distribution function."""
-    return elementwise(ctx, ops.NDTR, [elementwise(ctx, operator.neg, [_standard(ctx, x, loc, scale)])])
+    return elementwise(ctx, ops.NDTR, [elementwise(ctx, operator.neg, [_standard(ctx, x, loc, _positive(ctx, scale))])])
 
 
 @expands(scipy="stats.norm.ppf")
 def norm_ppf(ctx: Context, q: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     """`scipy.stats.norm.ppf`: the quantile."""
     z = elementwise(ctx, ops.NDTRI, [_standard(ctx, q, 0.0, 1.0)])
-    return elementwise(ctx, operator.add, [elementwise(ctx, operator.mul, [z, scale]), loc])
+    return elementwise(ctx, operator.add, [elementwise(ctx, operator.mul, [z, _positive(ctx, scale)]), loc])

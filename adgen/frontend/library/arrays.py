@@ -123,6 +123,8 @@ def block(arrays: Any) -> Any:
     """`np.block` of rows of blocks."""
     if not isinstance(arrays[0], list):
         return np.concatenate(arrays, axis=-1)
+    if isinstance(arrays[0][0], list):
+        raise ValueError("`np.block` is supported for rows of blocks, not for lists of more levels")
     return np.concatenate([np.concatenate(row, axis=-1) for row in arrays], axis=-2)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from adgen.frontend import inline
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.library import arrays, statistics
-from adgen.frontend.values import is_static
+from adgen.frontend.values import is_number, is_static
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -67,6 +67,8 @@ def lowered(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
         for key, value in signature.bind(*args, **kwargs).arguments.items():
             if key in STATIC and not is_static(value):
                 ctx.fail_dynamic("AD222", f"`{name}`: the argument `{key}` must be known when compiling")
+            if key == "constant_values" and not is_number(value):
+                ctx.fail("AD234", f"`{name}`: the argument `{key}` must be one number")
             if key in CHOICES and value not in CHOICES[key]:
                 ctx.fail("AD234", f"`{name}` with {key}={value!r} is not supported")
         return inline.call_function(ctx, function, list(args), kwargs)  # type: ignore[arg-type]

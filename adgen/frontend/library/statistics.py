@@ -23,6 +23,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     values = np.asarray(a).ravel()
     given = None if weights is None else np.asarray(weights).ravel()
     if np.ndim(bins) == 0:
+        if bins < 1:
+            raise ValueError("`bins` must be positive, when an integer")
         first, last = _ends(values, range)
         edges = np.linspace(first, last, bins + 1)
         counts = _uniform(values, first, last, edges, bins, given)
@@ -43,6 +45,8 @@ def _ends(values: Any, range: Any) -> Any:
         first, last = range
         if first > last:
             raise ValueError("max must be larger than min in range parameter")
+    if not (np.isfinite(first) and np.isfinite(last)):
+        raise ValueError("the range of the histogram is not finite")
     return np.where(first == last, first - 0.5, first), np.where(first == last, last + 0.5, last)
 
 
@@ -107,6 +111,8 @@ def corrcoef(x: Any, y: Any = None, rowvar: Any = True) -> Any:
 def nanmax(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """`np.nanmax`: NaN where there is nothing else."""
     a = np.asarray(a)
+    if a.dtype.kind != "f":
+        return np.max(a, axis=axis, keepdims=keepdims)
     missing = np.isnan(a)
     largest = np.max(np.where(missing, -np.inf, a), axis=axis, keepdims=keepdims)
     return np.where(np.all(missing, axis=axis, keepdims=keepdims), np.nan, largest)
@@ -115,6 +121,8 @@ def nanmax(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
 def nanmin(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """`np.nanmin`: NaN where there is nothing else."""
     a = np.asarray(a)
+    if a.dtype.kind != "f":
+        return np.min(a, axis=axis, keepdims=keepdims)
     missing = np.isnan(a)
     smallest = np.min(np.where(missing, np.inf, a), axis=axis, keepdims=keepdims)
     return np.where(np.all(missing, axis=axis, keepdims=keepdims), np.nan, smallest)
@@ -138,16 +146,25 @@ def nanargmin(a: Any, axis: Any = None) -> Any:
 
 def nanprod(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """`np.nanprod`: NaN counts as one."""
+    a = np.asarray(a)
+    if a.dtype.kind != "f":
+        return np.prod(a, axis=axis, keepdims=keepdims)
     return np.prod(np.where(np.isnan(a), 1.0, a), axis=axis, keepdims=keepdims)
 
 
 def nancumsum(a: Any, axis: Any = None) -> Any:
     """`np.nancumsum`: NaN counts as zero."""
+    a = np.asarray(a)
+    if a.dtype.kind != "f":
+        return np.cumsum(a, axis=axis)
     return np.cumsum(np.where(np.isnan(a), 0.0, a), axis=axis)
 
 
 def nancumprod(a: Any, axis: Any = None) -> Any:
     """`np.nancumprod`: NaN counts as one."""
+    a = np.asarray(a)
+    if a.dtype.kind != "f":
+        return np.cumprod(a, axis=axis)
     return np.cumprod(np.where(np.isnan(a), 1.0, a), axis=axis)
 
 
