@@ -134,3 +134,14 @@ def sorted_numbers(x=X):
 
 def reductions_without_nan_of_integers(k=np.array([3, -1, 4])):
     return np.nanmax(k), np.nanmin(k), np.nanprod(k), np.nancumsum(k)
+
+
+def slopes(m=M, x=X, h=0.5):
+    along, across = np.gradient(m, h, 2.0)
+    points = np.cumsum(x * x + 0.1)
+    first = np.gradient(x), np.gradient(x, h), np.gradient(x, points)
+    return first, along * across, np.gradient(m, axis=1), np.gradient(m, np.array([0.0, 1.0, 3.0]), axis=1)
+
+
+def running_total(x=X, m=M):
+    return np.cumulative_sum(x), np.cumulative_sum(m, axis=0)

@@ -197,3 +197,48 @@ def running_sum(array: Any, axis: Any = 0) -> Any:
 def running_product(array: Any, axis: Any = 0) -> Any:
     """`np.multiply.accumulate`."""
     return np.cumprod(array, axis=axis)
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None) -> Any:
+    """`np.gradient`: central differences inside, one-sided ones at the ends."""
+    f = np.asarray(f)
+    axes = tuple(range(f.ndim)) if axis is None else (axis if isinstance(axis, tuple) else (axis,))
+    if len(varargs) == 0:
+        spacings: Any = (1.0,) * len(axes)
+    elif len(varargs) == 1 and np.ndim(varargs[0]) == 0:
+        spacings = varargs * len(axes)
+    elif len(varargs) == len(axes):
+        spacings = varargs
+    else:
+        raise TypeError("invalid number of arguments")
+    results = [_slopes(f, spacing, k) for spacing, k in zip(spacings, axes)]
+    return results[0] if len(axes) == 1 else tuple(results)
+
+
+def _slopes(f: Any, spacing: Any, axis: Any) -> Any:
+    y = np.moveaxis(f if f.dtype.kind == "f" else f * 1.0, axis, 0)
+    if y.shape[0] < 2:
+        raise ValueError("Shape of array too small to calculate a numerical gradient")
+    result = np.empty(y.shape, dtype=y.dtype)
+    if np.ndim(spacing) == 0:
+        result[1:-1] = (y[2:] - y[:-2]) / (2.0 * spacing)
+        result[0] = (y[1] - y[0]) / spacing
+        result[-1] = (y[-1] - y[-2]) / spacing
+    else:
+        if len(spacing) != y.shape[0]:
+            raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+        steps = np.diff(np.asarray(spacing)).reshape((-1,) + (1,) * (y.ndim - 1))
+        before, after = steps[:-1], steps[1:]
+        left = -after / (before * (before + after)) * y[:-2]
+        middle = (after - before) / (before * after) * y[1:-1]
+        result[1:-1] = left + middle + before / (after * (before + after)) * y[2:]
+        result[0] = (y[1] - y[0]) / steps[0]
+        result[-1] = (y[-1] - y[-2]) / steps[-1]
+    return np.moveaxis(result, 0, axis)
+
+
+def cumulative_sum(x: Any, axis: Any = None) -> Any:
+    """`np.cumulative_sum`, which needs an axis for more than a vector."""
+    if axis is None and np.ndim(x) != 1:
+        raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+    return np.cumsum(x, axis=axis)

@@ -45,6 +45,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.fromfunction: arrays.fromfunction,
     np.block: arrays.block,
     np.isin: arrays.isin,
+    np.gradient: arrays.gradient,
     np.ediff1d: arrays.ediff1d,
     np.correlate: arrays.correlate,
     np.logspace: arrays.logspace,
@@ -73,13 +74,15 @@ def lowered(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
                 ctx.fail("AD234", f"`{name}` with {key}={value!r} is not supported")
         return inline.call_function(ctx, function, list(args), kwargs)  # type: ignore[arg-type]
 
-    context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_ONLY)
-    parameters = [p.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in signature.parameters.values()]
+    context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     expansion.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [context.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters]
+        [context, *signature.parameters.values()]
     )
     return expansion
 
+
+if hasattr(np, "cumulative_sum"):
+    FUNCTIONS[np.cumulative_sum] = arrays.cumulative_sum
 
 for _original, _function in FUNCTIONS.items():
     expands(_original)(lowered(_original, _function))
