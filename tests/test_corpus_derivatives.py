@@ -12,7 +12,16 @@ from adgen.passes.pipeline import optimise, simplify
 from tests.frontend import harness
 from tests.oracles import check_derivatives
 
-FILES = ("control_flow", "language", "memory", "state", "residuals", "complex_numbers")
+FILES = (
+    "control_flow",
+    "language",
+    "memory",
+    "state",
+    "residuals",
+    "complex_numbers",
+    "numpy_names",
+    "scipy_names",
+)
 SMOOTH = ("residuals", "complex_numbers")
 CASES = [(name, function) for name in FILES for function in harness.corpus(name)]
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from adgen.frontend import arrays, attributes, comprehensions, evaluate, memory, module_variables, operators, subscripts
+from adgen.frontend import (
+    arrays,
+    attributes,
+    axisless,
+    comprehensions,
+    evaluate,
+    memory,
+    module_variables,
+    operators,
+    subscripts,
+)
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.values import Dynamic, Number, Poison, describe
 from adgen.ir import core
@@ -53,7 +63,10 @@ def target(ctx: Context, node: ast.expr, value: Any) -> None:
         owner = evaluate.expression(ctx, node.value)
         key = evaluate.expression(ctx, node.slice)
         ctx.place(node)
-        subscripts.put(ctx, owner, key, value)
+        if isinstance(owner, Number) and not owner.weak:
+            axisless.store(ctx, node.value, owner, key, lambda array, at: subscripts.put(ctx, array, at, value))
+        else:
+            subscripts.put(ctx, owner, key, value)
     elif isinstance(node, ast.Attribute):
         owner = evaluate.expression(ctx, node.value)
         ctx.place(node)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen.frontend import arrays, calls, memory, module_variables, operators, scalars
-from adgen.frontend.arrays.storage import NUMPY
 from adgen.frontend.complexes import library
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import (
@@ -53,7 +52,7 @@ def get(ctx: Context, value: Any, name: str) -> Any:
         ctx.fail("AD230", f"`.{name}` of {describe(value)} is not supported")
     if isinstance(value, Sequence | Loop):
         ctx.fail("AD230", f"`.{name}` of a list whose length is not known when compiling is not supported")
-    if is_instance(value):
+    if is_instance(value) and type(value).__module__.partition(".")[0] != "scipy":
         return _of_instance(ctx, value, name)
     return _static(ctx, value, name)
 
@@ -89,7 +88,7 @@ def _of_array(ctx: Context, array: Any, name: str) -> Any:
 
 def _of_number(ctx: Context, number: Number, name: str) -> Any:
     if name in ("real", "imag"):
-        return library.real(ctx, number) if name == "real" else library.imag(ctx, number)
+        return _part(ctx, number, name)
     simple: dict[str, Callable[..., Any]] = {"conjugate": library.conjugate}
     if not library.is_complex(ctx, number):
         simple["is_integer"] = _is_integer
@@ -97,24 +96,37 @@ def _of_number(ctx: Context, number: Number, name: str) -> Any:
         return Method(number, simple[name], name)
     if ctx.inference is not None:
         ctx.inference.array(ctx, number, 1)
-    if not number.weak:
-        found = {"shape": (), "ndim": 0, "size": 1, "T": number, "dtype": NUMPY[number.element]}
-        if name in found:
-            return found[name]
-        if name == "item":
-            return Method(number, _item, name)
-        if name == "astype":
-            return Method(number, _astype, name)
+    if not number.weak and hasattr(np.ndarray, name):
         if name == "conj":
             return Method(number, library.conjugate, name)
-        if name in NUMBER_METHODS:
+        if name in ITSELF or (name == "copy" and not number.array):
             return Method(number, _itself, name)
+        if name == "tolist":
+            return Method(number, _item, name)
+        if name == "T":
+            return number
+        method = arrays.method(name)
+        if method is not None:
+            return Method(number, _of_memory(method, name), name)
+        owner = number if name in VIEWS else arrays.bare(number)
+        return _of_array(ctx, arrays.as_array(ctx, owner), name)
     certain = None if hasattr(python_type(number), name) else AttributeError
     help = "is this argument meant to be an array?"
     ctx.fail("AD404", f"{describe(number)} has no attribute `{name}`", help, certain)
 
 
-NUMBER_METHODS = ("copy", "sum", "mean", "max", "min", "prod", "squeeze", "tolist", "view")
+def _part(ctx: Context, number: Number, name: str) -> Any:
+    """The real or imaginary part; of an array without axes an array that shares its memory."""
+    found = library.real(ctx, number) if name == "real" else library.imag(ctx, number)
+    if not number.array or found is number:
+        return found
+    part = arrays.boxed(ctx, found)
+    ctx.exposed[id(part)] = part
+    return part
+
+
+VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "diagonal", "flat")
+ITSELF = ("squeeze", "view")
 
 
 def _itself(ctx: Context, number: Number) -> Any:
@@ -125,11 +137,15 @@ def _item(ctx: Context, number: Number) -> Any:
     return Number(number.value, True)
 
 
-def _astype(ctx: Context, number: Number, dtype: Any) -> Any:
-    target = {v: k for k, v in NUMPY.items()}.get(np.dtype(dtype))
-    if target is None:
-        ctx.fail("AD301", f"the type {np.dtype(dtype)} is not supported")
-    return scalars.cast(ctx, number, target, False)
+def _of_memory(method: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A method of arrays for a number: what gives a view is told, everything else gets the value alone."""
+
+    def call(ctx: Context, number: Number, *args: Any, **kwargs: Any) -> Any:
+        shared = name in VIEWS or (name == "astype" and (len(args) > 1 or kwargs.get("copy", True) is not True))
+        result = method(ctx, arrays.as_array(ctx, number if shared else arrays.bare(number)), *args, **kwargs)
+        return arrays.boxed(ctx, result) if name == "astype" and number.array and not shared else result
+
+    return call
 
 
 def _is_integer(ctx: Context, number: Number) -> Any:

@@ -22,6 +22,7 @@ from adgen.frontend import comprehensions as iteration
 from adgen.frontend.arrays.storage import NUMPY
 from adgen.frontend.complexes import library
 from adgen.frontend.complexes.types import C64, C128
+from adgen.frontend.library.arrays import vectorized
 from adgen.frontend.values import (
     NUMERIC_TYPES,
     PYTHON_TYPES,
@@ -293,7 +294,7 @@ class _Deferred:
 
 def is_scalar(ctx: Context, x: Any) -> Any:
     """`np.isscalar`."""
-    return is_number(x) or isinstance(x, str | bytes)
+    return (is_number(x) and python_type(x) is not np.ndarray) or isinstance(x, str | bytes)
 
 
 def of_scalar(name: str, function: Any) -> Rule:
@@ -323,7 +324,18 @@ MOVERS = (
     itertools.product,
     itertools.zip_longest,
 )
+
+
+def vectorize(ctx: Context, pyfunc: Any, otypes: Any = None, doc: Any = None) -> Any:
+    """`np.vectorize`: a function of numbers as one of arrays."""
+    if otypes is not None:
+        ctx.fail("AD234", "`np.vectorize`: the argument `otypes` is not supported", "convert the result with `.astype`")
+    return functools.partial(vectorized, _callable(pyfunc))
+
+
 TABLE: dict[Any, Rule] = {
+    np.vectorize: vectorize,
+    np.ndarray: arrays.ndarray,
     builtins.len: sequences.length,
     builtins.range: sequences.make_range,
     builtins.enumerate: sequences.make_enumerate,

@@ -21,12 +21,16 @@ from adgen.frontend import (
     memory,
     nested,
     operators,
+    reductions,
     refuse,
     scalars,
 )
 from adgen.frontend import text as text_
+from adgen.frontend.arrays import ufuncs
 from adgen.frontend.context import Frame
 from adgen.frontend.library import names as _names  # noqa: F401 - what it registers
+from adgen.frontend.library import numpy_names as _numpy_names  # noqa: F401 - what it registers
+from adgen.frontend.library.arrays import vectorized
 from adgen.frontend.rules import rules_of
 from adgen.frontend.source import call_method, python_function
 from adgen.frontend.values import (
@@ -118,6 +122,10 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
         return expand(ctx, functools.partial(_method, callee), args, kwargs, callee)
     if isinstance(callee, functools.partial):
         return call(ctx, callee.func, [*callee.args, *args], {**callee.keywords, **kwargs}, text)
+    if isinstance(callee, np.vectorize):
+        if callee.otypes is not None or callee.excluded or callee.signature is not None:
+            ctx.fail("AD234", f"`{text}`: options of `np.vectorize` are not supported", "vectorise the function alone")
+        return call(ctx, vectorized, [callee.pyfunc, *args], kwargs, text)
     if isinstance(callee, builtin._Deferred):
         return call(ctx, callee.closure, args, kwargs, text)
     rules = rules_of(callee)
@@ -136,7 +144,7 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
         return expand(ctx, rule, args, kwargs, callee)
     if isinstance(callee, types.MethodType) and _of_named_tuple(callee.__self__, callee.__name__):
         return scalars.static(ctx, callee, *args, **kwargs)
-    if isinstance(callee, types.MethodType):
+    if isinstance(callee, types.MethodType) and arrays.function(callee) is None:
         return call(ctx, callee.__func__, [callee.__self__, *args], kwargs, text)
     if _trusted(callee):
         args = [comprehensions.spread(ctx, x) if is_iterator(x) else x for x in args]
@@ -197,6 +205,17 @@ def known(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any]) ->
         return False, None
     args = [array_argument(ctx, callee, x) for x in args]
     kwargs = {name: array_argument(ctx, callee, x) for name, x in kwargs.items()}
+    if isinstance(callee, np.ufunc):
+        to = ufuncs.destination(ctx, callee, args, kwargs)
+        args, kwargs = ufuncs.operands(ctx, callee, args, kwargs, to)
+        return True, to.receive(ctx, lambda: _apply(ctx, callee, expansion, scalar, args, kwargs))
+    return True, _apply(ctx, callee, expansion, scalar, args, kwargs)
+
+
+def _apply(ctx: Context, callee: Any, expansion: Any, scalar: bool, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A function of the table or an expansion called with numbers and arrays."""
+    if not scalar and arrays.static_only(callee) and is_static([args, list(kwargs.values())]):
+        return scalars.static(ctx, callee, *args, **kwargs)
     if ctx.inference is not None:
         ctx.inference.before_call(ctx, callee, args)
     many = any(memory.is_array(x) or (isinstance(x, tuple | list) and x) for x in (*args, *kwargs.values()))
@@ -206,13 +225,13 @@ def known(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any]) ->
             certain = TypeError if callee.__module__ == "math" and isinstance(bad, str) else None
             what = getattr(callee, "__name__", callee)
             ctx.fail("AD302", f"`{what}` is not defined for {describe(bad)}", raises=certain)
-        return True, _scalar_call(ctx, callee, args, kwargs)
+        return _scalar_call(ctx, callee, args, kwargs)
     if expansion is not None:
-        return True, expand(ctx, expansion, args, kwargs, callee)
+        return expand(ctx, expansion, args, kwargs, callee)
     if kwargs:
         ctx.fail("AD324", f"`{callee.__name__}` with `{next(iter(kwargs))}=` is not supported for arrays")
     operands = [arrays.from_nested(ctx, x) if isinstance(x, tuple | list) else x for x in args]
-    return True, expand(ctx, elementwise_rule(callee), operands, {}, callee)
+    return expand(ctx, elementwise_rule(callee), operands, {}, callee)
 
 
 def elementwise_rule(callee: Any) -> Callable[..., Any]:
@@ -228,7 +247,7 @@ def _scalar_call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, A
     if kwargs:
         from adgen.frontend import composites
 
-        if callee in composites.TABLE:
+        if composites.find(callee) is not None:
             rule = composites.rule(ctx, callee, [*args, *kwargs.values()])
             return expand(ctx, rule, args, kwargs, callee)
         if is_static([args, list(kwargs.values())]):
@@ -291,6 +310,11 @@ def _container_method(ctx: Context, owner: Any, callee: Any, args: list[Any], kw
         if name == "format" and not is_static([args, kwargs]):
             return Text(owner)
         return ctx.own(scalars.static(ctx, callee, *args, **kwargs))
+    if isinstance(owner, list) and name == "sort" and not is_static(owner):
+        owner[:] = reductions.make_sorted(ctx, list(owner), *args, **kwargs)
+        return None
+    if isinstance(owner, list | tuple) and name == "index" and len(args) == 1 and not is_static([owner, args]):
+        return reductions.position(ctx, owner, args[0])
     if name in BY_VALUE and not (is_static(owner) and is_static(args)):
         ctx.fail("AD230", f"`.{name}` of run-time values is not supported", "use an array and a loop")
     if isinstance(owner, dict) and args and not is_static(args[0]) and not isinstance(args[0], dict):

@@ -17,7 +17,7 @@ from adgen import ops
 from adgen.frontend import scalars
 from adgen.frontend.complexes import library
 from adgen.frontend.values import Number, is_number
-from adgen.ir.types import BOOL, F64, I64
+from adgen.ir.types import BOOL, F32, F64, I64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -254,7 +254,91 @@ def signbit(ctx: Context, x: Any) -> Any:
     return _op(ctx, operator.lt, scalars.row(ctx, ops.COPYSIGN, 1.0, x), 0.0)
 
 
+def in_double(row: Any, fixed: int | None = None) -> Rule:
+    """A function of SciPy whose row computes in double precision; a row with an order takes it first.
+
+    `fixed` is the order where the function has it in its name.
+    """
+
+    def rule(ctx: Context, *operands: Any) -> Any:
+        *order, x = operands if fixed is None else (fixed, *operands)
+        leading = [_order(ctx, n) for n in order]
+        result = Number(ctx.builder.op(row, *leading, scalars.to(ctx, x, F64)), False)
+        return scalars.cast(ctx, result, F32, False) if scalars.kind(ctx, x) == (F32, False) else result
+
+    return rule
+
+
+def _order(ctx: Context, n: Any) -> Any:
+    whole = isinstance(n, Number) or float(n).is_integer()
+    if not whole or (isinstance(n, Number) and n.element.is_float):
+        ctx.fail("AD302", "Bessel functions are supported for integral orders", "make the order an int")
+    return scalars.to(ctx, n if isinstance(n, Number) else int(n), I64)
+
+
+def betaln(ctx: Context, a: Any, b: Any) -> Any:
+    """The logarithm of the beta function."""
+    logarithms = [scalars.row(ctx, ops.LGAMMA, x) for x in (a, b, _op(ctx, operator.add, _floating(ctx, a), b))]
+    return _op(ctx, operator.sub, _op(ctx, operator.add, *logarithms[:2]), logarithms[2])
+
+
+def beta(ctx: Context, a: Any, b: Any) -> Any:
+    """The beta function: gamma functions where they do not overflow, else their logarithms."""
+    from adgen.frontend.arrays.loops import when
+
+    total = _op(ctx, operator.add, _floating(ctx, a), b)
+    element = total.element
+
+    def product() -> tuple[Any]:
+        x, y, z = (scalars.row(ctx, ops.GAMMA, v) for v in (a, b, total))
+        return (scalars.to(ctx, _op(ctx, operator.mul, x, _op(ctx, operator.truediv, y, z)), element),)
+
+    def logarithm() -> tuple[Any]:
+        return (scalars.to(ctx, scalars.row(ctx, ops.EXP, betaln(ctx, a, b)), element),)
+
+    small = scalars.truth(ctx, _op(ctx, operator.lt, total, 150.0 if element == F64 else 30.0))
+    return Number(when(ctx, small, product, logarithm)[0], False)
+
+
+def entr(ctx: Context, x: Any) -> Any:
+    """`-x * log(x)`; minus infinity for negative numbers."""
+    value = scalars.unary(ctx, operator.neg, scalars.row(ctx, ops.XLOGY, x, x))
+    return scalars.select(ctx, _op(ctx, operator.lt, x, 0.0), -math.inf, value)
+
+
+SCIPY: dict[str, Rule] = {
+    "j0": in_double(ops.BESSELJ, 0),
+    "j1": in_double(ops.BESSELJ, 1),
+    "jv": in_double(ops.BESSELJ),
+    "y0": in_double(ops.BESSELY, 0),
+    "y1": in_double(ops.BESSELY, 1),
+    "yn": in_double(ops.BESSELY),
+    "yv": in_double(ops.BESSELY),
+    "i0": in_double(ops.BESSELI, 0),
+    "i1": in_double(ops.BESSELI, 1),
+    "iv": in_double(ops.BESSELI),
+    "k0": in_double(ops.BESSELK, 0),
+    "k1": in_double(ops.BESSELK, 1),
+    "kn": in_double(ops.BESSELK),
+    "kv": in_double(ops.BESSELK),
+    "ellipk": in_double(ops.ELLIPTIC_K),
+    "ellipe": in_double(ops.ELLIPTIC_E),
+    "erfinv": in_double(ops.ERFINV),
+    "erfcinv": in_double(ops.ERFCINV),
+    "ndtri": in_double(ops.NDTRI),
+    "beta": beta,
+    "betaln": betaln,
+    "entr": entr,
+}
+
+
+def find(function: Any) -> Rule | None:
+    """The rule of a function, by identity; of `scipy.special`'s by name."""
+    return TABLE.get(function) or SCIPY.get(ops.scipy_name(function))
+
+
 TABLE: dict[Any, Rule] = {
+    np.i0: in_double(ops.BESSELI, 0),
     np.square: square,
     np.reciprocal: reciprocal,
     math.radians: radians,
@@ -310,7 +394,9 @@ COMPLEX = {
 
 
 def rule(ctx: Context, function: Any, operands: Iterable[Any]) -> Rule:
-    """The rule of a function of the table for these operands."""
+    """The rule of a function that `find` finds, for these operands."""
     if function not in COMPLEX and any(is_number(x) and library.is_complex(ctx, x) for x in operands):
         ctx.fail("AD301", f"`{function.__name__}` is not defined for complex numbers", "use `z.real` and `z.imag`")
-    return TABLE[function]
+    found = find(function)
+    assert found is not None
+    return found

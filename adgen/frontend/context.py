@@ -134,6 +134,7 @@ class Context:
     owned: dict[int, Any] = field(default_factory=dict)
     loops: dict[Any, Any] = field(default_factory=dict)
     merged: list[tuple[Any, tuple[Any, ...]]] = field(default_factory=list)  # a container, and what it is one of
+    exposed: dict[int, Any] = field(default_factory=dict)  # arrays without axes that others may share memory with
     renewed: frozenset[Value] = frozenset()  # buffers of cells that get new contents where the present iteration ends
     modules: dict[int, dict[str, Any]] = field(default_factory=dict)  # whose variables have been written
     places: dict[tuple[int, str], Span | None] = field(default_factory=dict)  # where, by module and name
@@ -181,6 +182,11 @@ class Context:
     def in_library(self) -> bool:
         """True while code of adgen's own library is lowered."""
         return bool(self.frames) and library.holds(self.frame.code.file)
+
+    @property
+    def trusted(self) -> bool:
+        """True while code is lowered whose subscripts are known to be right."""
+        return bool(self.frames) and library.trusted(self.frame.code.file)
 
     def place(self, node: ast.AST) -> None:
         """Operations made and errors raised from now on belong to this node."""

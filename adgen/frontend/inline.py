@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from adgen.diagnostics import AdgenError
 from adgen.frontend import memory, operators, recursion
 from adgen.frontend import statements as blocks
+from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.context import Frame
 from adgen.frontend.scan import RESULT, RETURNED
 from adgen.frontend.source import Code, code_of
@@ -127,6 +128,8 @@ def _form(ctx: Context, value: Any) -> Any:
         return ("closure", id(value.node))
     if memory.is_array(value) and isinstance(value, Dynamic):
         array = memory.wrap(ctx, value)
+        if isinstance(array, Selection):
+            return ("selection", array.rank)
         return (str(array.element), tuple(ctx.builder.known(extent) for extent in array.extents))
     if isinstance(value, tuple | list):
         return (type(value).__name__, tuple(_form(ctx, item) for item in value))

@@ -70,6 +70,7 @@ def _different(name: str, a: str, b: str) -> Never:
 def number_template(ctx: Context, numbers: list[Any], name: str) -> Scalars:
     """The template of a number that is one of these."""
     kinds = [scalars.kind(ctx, x) for x in numbers]
+    ctx.exposed.update((id(x), x) for x in numbers if isinstance(x, Number) and x.array)
     return Scalars(scalars.promote(kinds), all(weak for _, weak in kinds), name)
 
 
@@ -123,6 +124,8 @@ def _widen_number(ctx: Context, template: Scalars, value: Any, name: str) -> Tem
         return template if agrees else found
     if not is_number(value):
         return _different(name, "a number", describe(value))
+    if isinstance(value, Number) and value.array:
+        ctx.exposed[id(value)] = value
     kinds = [(template.element, template.weak), scalars.kind(ctx, value)]
     element, weak = scalars.promote(kinds), template.weak and kinds[1][1]
     if element == template.element and weak == template.weak:
@@ -243,7 +246,7 @@ def same(a: Any, b: Any) -> bool:
     if a is b:
         return True
     if isinstance(a, Number) and isinstance(b, Number):
-        return a.value is b.value and a.weak == b.weak
+        return a.value is b.value and a.weak == b.weak and not (a.array or b.array)
     if isinstance(a, Dynamic) or isinstance(b, Dynamic):
         return memory.is_array(a) and memory.is_array(b) and memory.identical(a, b)
     if type(a) is not type(b):

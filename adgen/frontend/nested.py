@@ -115,7 +115,7 @@ def spec_of(ctx: Context, value: Any) -> Spec:
     """The spec of an argument that is a value of the domain."""
     if isinstance(value, Number):
         if isinstance(value.element, Complex):
-            return complex_spec(python_type(value), value.weak)
+            return complex_spec(python_type(arrays.bare(value)), value.weak)
         return ScalarSpec(value.element, value.weak)
     if memory.is_array(value):
         array = memory.wrap(ctx, value)

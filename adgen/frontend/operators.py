@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from adgen import ops
-from adgen.frontend import arrays, calls, memory, scalars, text
+from adgen.frontend import arrays, axisless, calls, memory, scalars, text
 from adgen.frontend.arrays.model import Array
 from adgen.frontend.join import entangled
 from adgen.frontend.state import is_instance
@@ -172,6 +172,8 @@ def augmented(ctx: Context, operator_: Callable[..., Any], target: Any, value: A
         return target
     if isinstance(target, np.ndarray):
         refuse_global_write(ctx)
+    if isinstance(target, Number) and target.array:
+        return axisless.augmented(ctx, operator_, target, value)
     if isinstance(target, list):
         if operator_ is operator.add and isinstance(value, list | tuple):
             own_check(ctx, target)

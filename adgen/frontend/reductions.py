@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from adgen import ops
 from adgen.diagnostics import AdgenError
-from adgen.frontend import calls, operators, scalars
+from adgen.frontend import arrays, calls, operators, scalars
 from adgen.frontend import comprehensions as iteration
 from adgen.frontend.state import State
 from adgen.frontend.values import Generator, Number, describe, is_number, is_static
-from adgen.ir.types import F64, I64
+from adgen.ir.types import BOOL, F64, I64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -115,13 +117,40 @@ def quantifier(kind: str) -> Callable[..., Any]:
 
 
 def make_sorted(ctx: Context, iterable: Any, *, key: Any = None, reverse: Any = False) -> Any:
-    """`sorted` of what is static."""
+    """`sorted` of what is static, and of run-time numbers of one type."""
     items = list(iteration.items_of(ctx, iterable))
     keys = items if key is None else [calls.call(ctx, key, [item], {}) for item in items]
+    if key is None and isinstance(reverse, bool) and not is_static(items) and all(is_number(x) for x in items):
+        return ctx.own(_sorted_numbers(ctx, items, reverse))
     if not is_static(keys) or not is_static(reverse):
         ctx.fail("AD230", "`sorted` of run-time values is not supported", "use `np.sort`")
     order = scalars.static(ctx, sorted, range(len(items)), key=keys.__getitem__, reverse=bool(reverse))
     return ctx.own([items[k] for k in order])
+
+
+def _sorted_numbers(ctx: Context, items: list[Any], reverse: bool) -> list[Any]:
+    arrays.refuse_complex(ctx, "sorted", items)
+    kinds = {scalars.kind(ctx, x) for x in items}
+    if len(kinds) > 1:
+        ctx.fail("AD230", "`sorted` of run-time numbers of different types is not supported", "convert them to floats")
+    ((_, weak),) = kinds
+    ordered = arrays.getitem(ctx, arrays.as_array(ctx, items), slice(None))
+    ordered = arrays.materialise(ctx, calls.known(ctx, np.sort, [ordered], {})[1])
+    found = [Number(arrays.getitem(ctx, ordered, k).value, weak) for k in range(len(items))]
+    return found[::-1] if reverse else found
+
+
+def position(ctx: Context, items: Sequence[Any], value: Any) -> Any:
+    """`items.index(value)` of run-time numbers: the first one that is equal."""
+    if not all(is_number(x) for x in (*items, value)):
+        ctx.fail("AD230", "`.index` of run-time values is supported for numbers", "use a loop")
+    found, at = scalars.cast(ctx, False, BOOL, True), scalars.cast(ctx, 0, I64, True)
+    for k in range(len(items) - 1, -1, -1):
+        here = ctx.number(operators.equality(ctx, operator.eq, items[k], value))
+        at = scalars.select(ctx, here, k, at)
+        found = ctx.number(operators.conjunction(ctx, here, found, ops.OR))
+    ctx.builder.check(found.value, "ValueError", "the value is not in the list")
+    return at
 
 
 def fold(ctx: Context, function: Any, iterable: Any, *initial: Any) -> Any:

@@ -65,7 +65,7 @@ def collect(ctx: Context, value: Any, block: Block) -> tuple[OutputTree, list[Va
         if isinstance(value.element, Complex):
             parts = zip(("real", "imag"), ctx.builder.parts(value.value))
             items = tuple((key, number(Number(part, value.weak))) for key, part in parts)
-            return OutputStruct(python_type(value), items)
+            return OutputStruct(python_type(arrays.bare(value)), items)
         found.append(value.value)
         return OutputLeaf(len(found) - 1, value.element, None, value.weak)
 

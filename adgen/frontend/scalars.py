@@ -290,7 +290,7 @@ def _applied(ctx: Context, function: Any, *operands: Any) -> Any:
 
     if function in UNARY:
         return unary(ctx, UNARY[function], *operands)
-    if function in composites.TABLE:
+    if composites.find(function) is not None:
         result = composites.rule(ctx, function, operands)(ctx, *operands)
         return strong(ctx, result) if from_numpy(function) else result
     meaning = ops.meaning(function)
@@ -367,7 +367,7 @@ def supported(function: Any) -> bool:
     from adgen.frontend import composites
 
     try:
-        if function in UFUNCS or function in BINARY or function in UNARY or function in composites.TABLE:
+        if function in UFUNCS or function in BINARY or function in UNARY or composites.find(function):
             return True
     except TypeError:  # not hashable, so not a function of the table
         return False

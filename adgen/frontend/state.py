@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.frontend.values import Maybe, instance_fields
+from adgen.frontend.values import Closure, Maybe, Method, Number, instance_fields, is_iterator
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context, Frame
@@ -125,12 +125,27 @@ def occurrences(ctx: Context, container: Any, value: Any, seen: set[int] | None 
         value = value.value
     if value is container:
         return 1
+    if isinstance(container, Number):
+        if is_iterator(value):
+            return 1  # what is left of it cannot be looked at
+        value = _bound_to(value)
     if isinstance(value, tuple):
         return sum(occurrences(ctx, container, item, seen) for item in value)
     if id(value) in ctx.owned and id(value) not in seen:
         seen.add(id(value))
         return sum(occurrences(ctx, container, item, seen) for item in content_of(value).values())
     return 0
+
+
+def _bound_to(value: Any) -> Any:
+    """What a function holds that is kept, as a tuple; any other value itself."""
+    if isinstance(value, Method):
+        return (value.owner,)
+    if isinstance(value, functools.partial):
+        return (*value.args, *value.keywords.values())
+    if isinstance(value, Closure):
+        return (*value.defaults, *value.keyword_defaults.values())
+    return value
 
 
 def references(ctx: Context, container: Any) -> int:

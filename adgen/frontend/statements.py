@@ -15,6 +15,7 @@ from adgen import ops
 from adgen.frontend import (
     assign,
     attributes,
+    axisless,
     calls,
     control,
     evaluate,
@@ -214,7 +215,12 @@ def _augmented(ctx: Context, node: ast.AugAssign) -> None:
         key = evaluate.expression(ctx, target.slice)
         value = evaluate.expression(ctx, node.value)
         ctx.place(node)
-        subscripts.augment(ctx, owner, key, operator_, value)
+        if isinstance(owner, Number) and not owner.weak:
+            axisless.store(
+                ctx, target.value, owner, key, lambda array, at: subscripts.augment(ctx, array, at, operator_, value)
+            )
+        else:
+            subscripts.augment(ctx, owner, key, operator_, value)
     else:
         owner = evaluate.expression(ctx, target.value)
         old = attributes.get(ctx, owner, target.attr)

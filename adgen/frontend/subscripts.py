@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen import ops
-from adgen.frontend import arrays, calls, memory, operators, scalars
+from adgen.frontend import arrays, axisless, calls, memory, operators, scalars
 from adgen.frontend.values import NUMERIC_TYPES, Loop, Number, Sequence, describe, is_number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import I64
@@ -23,16 +23,20 @@ LONGEST_CHAIN = 8  # a list of run-time numbers up to this length is indexed by 
 def get(ctx: Context, value: Any, key: Any) -> Any:
     """`value[key]`."""
     if isinstance(value, Number):
-        if ctx.inference is not None:
+        if ctx.inference is not None and key not in ((), Ellipsis):
             ctx.inference.array(ctx, value, count_indices(key))
-        certain = TypeError if value.weak else None
-        ctx.fail("AD319", f"{describe(value)} cannot be indexed", "is this argument meant to be an array?", certain)
+        if not value.weak:
+            return axisless.get(ctx, value, settled_key(ctx, key))
+        message = f"{describe(value)} cannot be indexed"
+        ctx.fail("AD319", message, "is this argument meant to be an array?", TypeError)
     if isinstance(value, np.ndarray):
         if is_static(key) and value.ndim > 0:
             item = scalars.static(ctx, operator.getitem, value, key)
             if not isinstance(item, np.ndarray):
                 return item
         value = memory.wrap(ctx, value)
+    if (value is np.mgrid or value is np.ogrid) and not is_static(key):
+        return arrays.grid(ctx, key, value is np.ogrid)
     if memory.is_array(value):
         if ctx.inference is not None:
             ctx.inference.indexed(ctx, value, count_indices(key))

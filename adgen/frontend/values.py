@@ -33,10 +33,15 @@ class Dynamic:
 
 @dataclass(frozen=True, eq=False)
 class Number(Dynamic):
-    """A dynamic scalar.  `weak` marks a Python scalar, whose type yields to NumPy's (NEP 50)."""
+    """A dynamic scalar.  `weak` marks a Python scalar, whose type yields to NumPy's (NEP 50).
+
+    `array` marks an array without axes: it is computed with as a NumPy scalar, but it is an `ndarray` and can be
+    written into.  The object stands for the memory: two names that hold the same `Number` name one array.
+    """
 
     value: Value
     weak: bool = True
+    array: bool = False
 
     @property
     def element(self) -> Scalar:
@@ -165,7 +170,7 @@ NUMERIC_TYPES = (bool, int, float, complex, np.bool_, np.integer, np.floating, n
 
 def python_type(value: Any) -> type:
     """The type that `type(value)` has when the program runs."""
-    if isinstance(value, Number):
+    if isinstance(value, Number) and not value.array:
         return PYTHON_TYPES[value.element, value.weak]
     if isinstance(value, Dynamic):
         return np.ndarray

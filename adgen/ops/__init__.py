@@ -14,6 +14,7 @@ from typing import Any
 from adgen.ir.core import CORE_ROWS
 from adgen.ir.nodes import Row
 from adgen.ops.arithmetic import ABS, ADD, COPYSIGN, DIV, FMA, MUL, NEG, SIGN, SUB
+from adgen.ops.bessel import BESSELI, BESSELJ, BESSELK, BESSELY
 from adgen.ops.bits import BIT_AND, BIT_NOT, BIT_OR, BIT_XOR, FACTORIAL, GCD, SHIFT_LEFT, SHIFT_RIGHT
 from adgen.ops.casts import TO_BOOL, TO_F32, TO_F64, TO_I64
 from adgen.ops.comparison import (
@@ -34,9 +35,11 @@ from adgen.ops.comparison import (
 )
 from adgen.ops.division import FLOORDIV, FMOD, MOD, REMAINDER
 from adgen.ops.elementwise import Elementwise
+from adgen.ops.elliptic import ELLIPTIC_D, ELLIPTIC_E, ELLIPTIC_K
 from adgen.ops.exponential import EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP
 from adgen.ops.extrema import MAXIMUM, MINIMUM, PYMAX, PYMIN
 from adgen.ops.hyperbolic import ACOSH, ASINH, ATANH, COSH, SINH, TANH
+from adgen.ops.inverses import ERFCINV, ERFINV, NDTRI
 from adgen.ops.powers import CBRT, IPOW, POW, POWI, SQRT
 from adgen.ops.probability import EXPIT, LOGIT, NDTR, XLOGY
 from adgen.ops.registry import TABLE
@@ -55,10 +58,10 @@ def meaning(function: Callable[..., Any]) -> Elementwise | None:
     found = _BY_IDENTITY.get(id(function))
     if found is not None:
         return found[1]
-    return _SCIPY.get(_scipy_name(function))
+    return _SCIPY.get(scipy_name(function))
 
 
-def _scipy_name(function: Any) -> str:
+def scipy_name(function: Any) -> str:
     """The function's name in `scipy.special`; empty when it is not from there."""
     special = sys.modules.get("scipy.special")
     name = getattr(function, "__name__", None)
@@ -76,6 +79,10 @@ __all__ = [
     "ATAN",
     "ATAN2",
     "ATANH",
+    "BESSELI",
+    "BESSELJ",
+    "BESSELK",
+    "BESSELY",
     "BIT_AND",
     "BIT_NOT",
     "BIT_OR",
@@ -87,9 +94,14 @@ __all__ = [
     "COSH",
     "DIGAMMA",
     "DIV",
+    "ELLIPTIC_D",
+    "ELLIPTIC_E",
+    "ELLIPTIC_K",
     "EQ",
     "ERF",
     "ERFC",
+    "ERFCINV",
+    "ERFINV",
     "EXP",
     "EXP2",
     "EXPIT",
@@ -122,6 +134,7 @@ __all__ = [
     "MOD",
     "MUL",
     "NDTR",
+    "NDTRI",
     "NE",
     "NEG",
     "NOT",
@@ -155,4 +168,5 @@ __all__ = [
     "XOR",
     "Elementwise",
     "meaning",
+    "scipy_name",
 ]

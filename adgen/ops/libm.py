@@ -16,7 +16,7 @@ import numpy as np
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
     """The C library of this process, which holds libm's functions when Python itself is linked to them."""
     process = ctypes.CDLL(None)
     if hasattr(process, "nearbyint"):
@@ -28,7 +28,7 @@ def _library() -> ctypes.CDLL:
 
 @cache
 def _function(name: str, arity: int, kind: Any) -> Callable[..., float]:
-    function = _library()[name]
+    function = library()[name]
     function.restype = kind
     function.argtypes = [kind] * arity
     return function

@@ -28,8 +28,24 @@ from adgen.frontend.specs import (
 
 @lru_cache(maxsize=256)
 def named_tuple(names: tuple[str, ...]) -> type[tuple[Any, ...]]:
-    """The NamedTuple type of the gradients for these parameters."""
+    """The NamedTuple type of the gradients for these parameters, whose names may start with an underscore."""
+    kind = _renamed(names)
+    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    if fields == names:
+        return kind
+    members: dict[str, Any] = {
+        name: getattr(kind, field) for name, field in zip(names, fields) if not hasattr(kind, name)
+    }
+    return type("Gradient", (kind,), {**members, "__slots__": (), "__repr__": _written_out, "_fields": names})
+
+
+def _renamed(names: tuple[str, ...]) -> type[tuple[Any, ...]]:
     return namedtuple("Gradient", names, rename=True)  # the names are known at run time only
+
+
+def _written_out(gradient: Any) -> str:
+    pairs = ", ".join(f"{name}={value!r}" for name, value in zip(gradient._fields, gradient))
+    return f"Gradient({pairs})"
 
 
 def container(kind: type, items: Sequence[OutputTree]) -> OutputStruct:

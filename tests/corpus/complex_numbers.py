@@ -615,3 +615,68 @@ def all_roots(c=np.array([1.0, -3.0, 3.5, 1.0]), n=12):
                     below *= r[i] - r[j]
             r[i] = r[i] - np.polyval(c, r[i]) / below
     return np.sum(r).real, np.prod(r).real
+
+
+# -- output arrays, arrays without axes ----------------------------------------------------------------------------------
+
+
+def outputs_of_ufuncs(z=Z):
+    b = np.zeros(3, dtype=complex)
+    np.multiply(z, 1j, out=b)
+    np.exp(b, b)
+    np.sin(z.real, out=b.imag)
+    return b * 2.0
+
+
+def output_of_real_numbers(x=V):
+    b = np.zeros(4, dtype=complex)
+    np.sin(x, out=b)
+    return b * (1.0 + x * 1j)
+
+
+def outputs_under_a_condition(z=Z):
+    b = np.full(3, 7j)
+    np.divide(1, z, out=b, where=z.real > 0)
+    return b * np.conjugate(z, out=np.zeros_like(z), where=np.array([True, False, True]))
+
+
+def outputs_that_are_not_ufuncs(z=Z, m=M):
+    total = np.zeros(3, dtype=complex)
+    np.cumsum(z, out=total)
+    product = np.zeros(2, dtype=complex)
+    np.matmul(m, total, out=product)
+    return product
+
+
+def array_without_axes_is_written(x=0.5):
+    a = np.asarray(x + 2j * x)
+    a[...] = a * 1j
+    a[()] = a + x
+    a[abs(a) > 1.0] = 2j * x
+    a += 1j
+    return a * a
+
+
+def array_without_axes_has_parts(x=0.5):
+    a = np.asarray(x + 2j * x)
+    kinds = isinstance(a.real, np.ndarray), isinstance(a.conj(), np.ndarray), np.iscomplexobj(a)
+    return a.real * a.imag, a.conj(), a.reshape(1) * 1j, a[None].real, a.sum() + a.mean(), a, kinds
+
+
+def output_without_axes(x=0.5):
+    a = np.asarray(x + 2j * x)
+    chosen = np.divide(1.0, a, out=np.full_like(a, 7j), where=x > 0)
+    return chosen * np.divide(1.0, a, out=np.full_like(a, 7j), where=x < 0), np.exp(x, out=np.zeros_like(a))
+
+
+def functions_lowered_as_python(z=Z):
+    edges = np.pad(z, (1, 2), mode="edge") * np.pad(z, 1, constant_values=1j)[0]
+    return np.correlate(z, z[:2]), np.cov(np.array([z, 1j * z * z])), np.gradient(z, 0.5), np.insert(edges, 1, z[0])
+
+
+def function_vectorised(z=Z, x=0.5):
+    return np.vectorize(lambda v: v * v + 1j)(z), np.vectorize(lambda v: v * 1j)(x)
+
+
+def function_by_pieces(z=Z):
+    return np.piecewise(z, [z.real > 0, z.real <= 0], [lambda v: v * 1j, 3.0])

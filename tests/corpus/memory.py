@@ -379,3 +379,124 @@ def reshaped_copy_read_before_the_write(m=np.array([[1.0, 2.0], [3.0, 4.0]])):
     total = np.sum(line[:3])
     m[0] = line[2]
     return m * total
+
+
+def ufunc_output_by_position(a=np.array([1.0, -2.0, 0.5])):
+    b = np.zeros(a.shape)
+    np.multiply(a, a, b)
+    np.add(b, a, b)
+    np.exp(b, b)
+    return b
+
+
+def ufunc_output_overlaps_its_operand(a=np.array([1.0, -2.0, 0.5, 3.0])):
+    np.add(a[1:], a[:-1], out=a[1:])
+    return np.multiply(a[::-1], a, out=a) * 2.0
+
+
+def ufunc_output_where(b=np.array([0.0, 2.0, -4.0, 0.0])):
+    return np.divide(1, b, out=np.full_like(b, 7.0), where=b != 0)
+
+
+def ufunc_output_where_broadcast(m=np.array([[1.0, 4.0], [0.0, 9.0]]), x=np.array([2.0, -1.0])):
+    old = m * 3.0
+    np.sqrt(x, out=old, where=(x > 0) & (m > 0.5))
+    np.power(m, 2.0, m, where=m > 1.0)
+    return old
+
+
+def ufunc_output_of_booleans(m=np.array([[1.0, 4.0], [0.0, 9.0]])):
+    mask = m > 2.0
+    np.logical_not(mask, mask)
+    np.logical_or(mask, m > 5.0, out=mask)
+    return np.where(mask, m, -m)
+
+
+def outputs_of_reductions_and_products(m=np.array([[1.0, 4.0], [0.5, 9.0]]), x=np.array([2.0, -1.0])):
+    total = np.empty(2)
+    np.sum(m, axis=0, out=total)
+    product = np.empty(2)
+    np.dot(m, x, product)
+    np.matmul(m, product, out=product)
+    m.clip(0.75, 5.0, out=m)
+    return total * product
+
+
+def array_without_axes_clipped(x=2.5):
+    x = np.asarray(x)
+    x[x > 1.0] = 1.0 + 0.5 * x[x > 1.0]
+    return x * 2.0
+
+
+def array_without_axes_replaced(x=2.5, y=0.25):
+    a = np.array(x)
+    b = a.copy()
+    a[...] = y * a
+    b[()] = b * b
+    b[b > 5] += y
+    a += b
+    return a * b, np.isscalar(a), a.ndim
+
+
+def array_without_axes_from_a_helper(x=-2.5):
+    def as_array(v):
+        return np.asarray(v, dtype=np.float64)
+
+    h = as_array(x)
+    h[np.isnan(h)] = 0.0
+    h[h < 0] = -h[h < 0]
+    return h[..., np.newaxis] * np.array([1.0, 2.0]), h[()], h[None].sum()
+
+
+def is_it_an_array(x=1.5):
+    a = np.asarray(x)
+    b = a * 2.0
+    one = 1.0 if isinstance(a, np.ndarray) else 2.0
+    two = 10.0 if isinstance(b, np.ndarray) else 20.0
+    return x * (one + two), isinstance(np.zeros_like(x), np.ndarray), np.isscalar(b), isinstance(b, float)
+
+
+def methods_of_numpy_scalars(x=1.5):
+    a = np.exp(x)
+    found = np.isclose(a, x).any() or np.isclose(a, a).all()
+    return a.copy() + a.sum(axis=0) + a.mean() * a.max() - a.min() + a.clip(0, 2) + a.std() + a.astype(int), found
+
+
+def methods_of_arrays_without_axes(x=1.5):
+    a = np.asarray(x)
+    return a.reshape(1), a.ravel() * 2.0, a.sum() + a.prod() + a.item() + a.squeeze(), a.astype(int), a.size, a[None, ...]
+
+
+def ufunc_output_where_of_a_number(b=0.0):
+    b = np.asarray(b)
+    return np.divide(1.0, b, out=np.full_like(b, 7.0), where=b != 0) * np.exp(b, out=np.zeros_like(b))
+
+
+def conjugate_of_real_numbers_is_the_array(x=np.array([1.0, 2.0])):
+    x.conj()[0] = 9.0
+    same = x.conjugate()
+    same[1] = x[0] * x[1]
+    other = np.conjugate(x)
+    other[0] = 100.0
+    return x
+
+
+def contiguous_array_of_a_number(x=0.5):
+    a = np.ascontiguousarray(x)
+    a[0] = a[0] * x
+    return a, np.ascontiguousarray(np.asarray(x))
+
+
+def copies_of_an_array_without_axes(x=0.5):
+    a = np.asarray(x)
+    b = np.array(a)
+    kept = a.astype(float)
+    late = lambda: a * 2.0  # noqa: E731 - reads the name when it is called
+    a[...] = 5.0 * x
+    return a, b, kept, late()
+
+
+def output_of_linear_algebra(m=np.array([[2.0, 0.5], [0.25, 1.0]]), x=np.array([1.0, -1.0])):
+    total = np.zeros(2)
+    np.subtract(np.linalg.solve(m, x), x, out=total, where=x > 0)
+    return total * np.linalg.det(m)

@@ -5,6 +5,7 @@ import threading
 import time
 
 import numpy as np
+from scipy import special
 
 LOCK = threading.Lock()
 SCRATCH = np.zeros(3)
@@ -634,3 +635,186 @@ def try_not_caught(x=0.5):
         return x * SETTINGS["b"]  # AD305 KeyError
     except ValueError:
         return x
+
+
+def where_without_output(x=np.ones(3)):
+    return np.divide(1.0, x, where=x > 0)  # AD324 uninitialised
+
+
+def output_that_would_lose_the_fraction(x=np.ones(3)):
+    counts = np.zeros(3, dtype=np.int64)
+    np.add(x, 1.0, out=counts)  # AD338 f64
+    return counts * x
+
+
+def output_of_too_few_axes(x=np.ones((2, 3))):
+    row = np.zeros(3)
+    return np.add(x[:1], 1.0, row)  # AD331 rank
+
+
+def output_of_another_type(x=np.ones(3)):
+    total = np.zeros(3, dtype=np.float32)
+    return np.cumsum(x, out=total)  # AD338 f32
+
+
+def output_that_is_a_number(x=0.5):
+    return np.exp(x, out=x)  # AD232 axes
+
+
+def array_without_axes_under_two_names(x=0.5):
+    a = np.asarray(x)
+    b = a
+    a[...] = 2.0  # AD232 several names
+    return b
+
+
+def array_without_axes_written_by_a_helper(x=0.5):
+    def clip(v):
+        v[v > 1.0] = 1.0  # AD232 several names
+        return v
+
+    a = np.asarray(x)
+    clip(a)
+    return a
+
+
+def array_without_axes_added_to(x=0.5):
+    a = np.asarray(x)
+    b = a
+    a += 1.0  # AD232 several names
+    return b
+
+
+def write_into_a_numpy_scalar(x=0.5):
+    a = np.exp(x)
+    a[...] = 2.0  # AD319 assignment
+    return a
+
+
+def elements_that_are_unlike(x=np.ones(3)):
+    return np.unique(x)  # AD233 depends on the data
+
+
+def sorted_by_a_key(x=np.ones(3)):
+    return sorted([x[0], x[1]], key=lambda v: -v)  # AD230 sorted
+
+
+def quantile_of_another_kind(x=np.ones(3)):
+    return np.quantile(x, 0.3, method="nearest")  # AD234 nearest
+
+
+def vectorised_with_types(x=np.ones(3)):
+    return np.vectorize(lambda v: v, otypes=[int])(x)  # AD234 otypes
+
+
+def bessel_function_of_half_an_order(x=0.5):
+    return special.jv(0.5, x)  # AD302 integral orders
+
+
+def array_without_axes_that_has_views(x=0.5):
+    a = np.asarray(x)
+    line = a[None]
+    a[...] = 2.0  # AD232 several names
+    return line
+
+
+def view_of_an_array_without_axes(x=0.5):
+    a = np.asarray(x)
+    line = np.atleast_1d(a)
+    line[0] = 2.0  # AD232 share the memory
+    return a
+
+
+def array_without_axes_changed_in_a_loop(x=0.5, n=3):
+    a = np.asarray(x)
+    for k in range(n):
+        a[a < k] = 2.0  # AD319 assignment
+    return a
+
+
+def part_of_an_array_without_axes(x=0.5):
+    a = np.asarray(x + 2j)
+    b = a.real
+    a[...] = 9j  # AD232 several names
+    return b
+
+
+def part_of_an_array_without_axes_written(x=0.5):
+    a = np.asarray(x + 2j)
+    a.imag[...] = 9.0  # AD232 several names
+    return a
+
+
+def real_part_of_an_array_without_axes(x=0.5):
+    a = np.asarray(x)
+    b = np.real(a)
+    a[...] = 9.0  # AD232 several names
+    return b
+
+
+def array_without_axes_in_an_iterator(x=0.5):
+    a = np.asarray(x)
+    items = iter([a])
+    a[...] = 5.0  # AD232 several names
+    return next(items)
+
+
+def array_without_axes_in_a_default(x=0.5):
+    a = np.asarray(x)
+
+    def f(v=a):
+        return v * 1.0
+
+    a[...] = 5.0  # AD232 several names
+    return f()
+
+
+def array_without_axes_in_a_method(x=0.5):
+    a = np.asarray(x)
+    total = a.sum
+    a[...] = 5.0  # AD232 several names
+    return total()
+
+
+def array_without_axes_of_one_branch(x=0.5):
+    a = np.asarray(x)
+    b = a if x > 0 else 2.0
+    a[...] = 5.0  # AD232 several names
+    return b * 1.0
+
+
+def array_without_axes_converted_in_place(x=0.5):
+    a = np.asarray(x)
+    b = a.astype(float, copy=False)
+    a[...] = 5.0  # AD232 several names
+    return b * 1.0
+
+
+def complex_output_in_real_array(z=np.array([1.0 + 2.0j])):
+    b = np.zeros(1)
+    np.multiply(z, 1j, out=b)  # AD338 c128
+    return b
+
+
+def complex_condition_of_an_output(z=np.array([1.0 + 2.0j])):
+    b = np.zeros(1, dtype=complex)
+    return np.multiply(z, 1j, out=b, where=z)  # AD302 boolean
+
+
+def complex_numbers_in_a_statistic(z=np.array([1.0 + 2.0j])):
+    return np.nanprod(z)  # AD301 complex
+
+
+def complex_bessel_function(z=0.5 + 1.0j):
+    return special.j0(z)  # AD301 complex
+
+
+def complex_numbers_sorted(x=0.5):
+    return sorted([1j * x, 2j * x])  # AD301 complex
+
+
+def try_what_only_adgen_raises(x=np.array([[1.0, 2.0, 4.0]])):
+    try:
+        return np.cov(x) * 2.0  # AD204 ValueError
+    except ValueError:
+        return 9.0

@@ -12,7 +12,17 @@ from tests.frontend import harness
 
 CASES = [
     (name, function)
-    for name in ("control_flow", "language", "memory", "recursion", "state", "residuals", "complex_numbers")
+    for name in (
+        "control_flow",
+        "language",
+        "memory",
+        "recursion",
+        "state",
+        "residuals",
+        "complex_numbers",
+        "numpy_names",
+        "scipy_names",
+    )
     for function in harness.corpus(name)
 ]
 

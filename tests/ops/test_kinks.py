@@ -201,3 +201,31 @@ def test_single_precision_stays_single() -> None:
         row = TABLE[name]
         parts = partials_by_pullback(row, [np.float32(0.7)] * row.arity, F32)
         assert {type(part) for part in parts} == {np.float32}
+
+
+@pytest.mark.parametrize(
+    ("row", "operands", "wanted"),
+    [
+        ("besseli", (0, np.inf), np.inf),
+        ("besseli", (1, -np.inf), -np.inf),
+        ("besselk", (2, np.inf), 0.0),
+        ("besselk", (1, 0.0), np.inf),
+        ("besselk", (1, -1.0), np.nan),
+        ("besselj", (1, 0.0), 0.0),
+        ("bessely", (0, 0.0), -np.inf),
+        ("elliptic_k", (1.0,), np.inf),
+        ("elliptic_k", (-np.inf,), 0.0),
+        ("elliptic_e", (1.0,), 1.0),
+        ("elliptic_e", (-np.inf,), np.inf),
+        ("elliptic_e", (1.5,), np.nan),
+        ("erfinv", (1.0,), np.inf),
+        ("erfinv", (1.5,), np.nan),
+        ("erfcinv", (2.0,), -np.inf),
+        ("ndtri", (0.0,), -np.inf),
+        ("ndtri", (0.5,), 0.0),
+    ],
+)
+def test_ends_of_special_functions(row: str, operands: tuple[Any, ...], wanted: float) -> None:
+    """What the special functions are at the ends of their domains, and nan beyond."""
+    numbers = [x if isinstance(x, int) else np.float64(x) for x in operands]
+    np.testing.assert_equal(TABLE[row].reference(*numbers), np.float64(wanted))

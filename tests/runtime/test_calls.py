@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import adgen
 from adgen.diagnostics import AdgenError, Span
 from adgen.frontend.specs import ArraySpec, Leaf, OutputConstant, OutputLeaf, OutputStruct, ScalarSpec, StaticSpec
 from adgen.ir.types import F32, F64, I64, Buffer
@@ -176,6 +177,21 @@ def test_named_results() -> None:
     """The NamedTuple of some names is one type, and odd names do not break it."""
     assert named_tuple(("a", "b")) is named_tuple(("a", "b"))
     assert named_tuple(("_hidden", "b"))(1, 2).b == 2
+    hidden = named_tuple(("_hidden", "b", "_fields"))(1, 2, 3)
+    assert hidden._hidden == 1 and hidden[2] == 3 and hidden._fields == ("_hidden", "b", "_fields")
+    assert repr(hidden) == "Gradient(_hidden=1, b=2, _fields=3)"
+
+
+def test_parameters_that_start_with_an_underscore() -> None:
+    """The gradient has their names, and a tangent may be given by them."""
+
+    def f(_a_: float, b: float) -> float:
+        return _a_ * _a_ * b
+
+    gradient = adgen.grad(f)(3.0, 2.0)
+    assert gradient._a_ == 12.0 and gradient.b == 9.0
+    assert adgen.jvp(f)(3.0, 2.0, tangent={"_a_": 1.0, "b": 0.0}) == (18.0, 12.0)
+    assert adgen.jvp(f)(3.0, 2.0, tangent=gradient) == (18.0, 225.0)
 
 
 def test_options_are_checked_in_direct_calls(outer: Entry) -> None:

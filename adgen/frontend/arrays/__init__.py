@@ -14,6 +14,7 @@ from adgen.frontend.arrays import (
     norms,
     ordering,
     polynomials,
+    probabilities,
     products,
     rearrange,
     reduce,
@@ -22,16 +23,19 @@ from adgen.frontend.arrays import (
     shaping,
 )
 from adgen.frontend.arrays.attributes import attribute, iterate
-from adgen.frontend.arrays.build import as_array, from_nested
+from adgen.frontend.arrays.build import as_array, from_nested, refuse_complex
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.indexing import augment, getitem, inplace, setitem
+from adgen.frontend.arrays.making import grid, ndarray
 from adgen.frontend.arrays.model import Array, Lazy, View
 from adgen.frontend.arrays.products import matmul
-from adgen.frontend.arrays.registry import function, method
+from adgen.frontend.arrays.registry import function, method, static_only
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.storage import (
     allocate,
+    bare,
     base,
+    boxed,
     constant,
     copy,
     copy_into,
@@ -50,6 +54,7 @@ MODULES = (
     norms,
     ordering,
     polynomials,
+    probabilities,
     products,
     rearrange,
     reduce,
@@ -68,7 +73,9 @@ __all__ = [
     "as_array",
     "attribute",
     "augment",
+    "bare",
     "base",
+    "boxed",
     "constant",
     "copy",
     "copy_into",
@@ -76,6 +83,7 @@ __all__ = [
     "from_nested",
     "function",
     "getitem",
+    "grid",
     "identical",
     "inplace",
     "is_array",
@@ -83,7 +91,10 @@ __all__ = [
     "materialise",
     "matmul",
     "method",
+    "ndarray",
     "parameter",
+    "refuse_complex",
     "setitem",
+    "static_only",
     "wrap",
 ]

@@ -19,7 +19,7 @@ from adgen.frontend.arrays.reshaping import ravel
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import as_number, axis_argument, count, shape_tuple
 from adgen.frontend.arrays.shaping import transpose
-from adgen.frontend.arrays.storage import NUMPY, copy_into, finish, settle, writable
+from adgen.frontend.arrays.storage import NUMPY, bare, boxed, copy_into, finish, settle, writable
 from adgen.frontend.complexes.types import Complex, memory_of
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
@@ -77,14 +77,14 @@ def imag(ctx: Context, val: Any) -> Any:
 
 @expands(method="conj")
 def conj(ctx: Context, array: Any) -> Any:
-    """`array.conj()`."""
-    return elementwise(ctx, np.conjugate, [array])
+    """`array.conj()`: of real numbers the array itself."""
+    return elementwise(ctx, np.conjugate, [array]) if isinstance(array.element, Complex) else array
 
 
 @expands(method="conjugate")
 def conjugate(ctx: Context, array: Any) -> Any:
     """`array.conjugate()`."""
-    return elementwise(ctx, np.conjugate, [array])
+    return conj(ctx, array)
 
 
 @expands(np.angle)
@@ -96,7 +96,7 @@ def angle(ctx: Context, z: Any, deg: Any = False) -> Any:
 @expands(np.iscomplexobj)
 def iscomplexobj(ctx: Context, x: Any) -> bool:
     """`np.iscomplexobj`: decided by the type."""
-    return isinstance(as_array(ctx, x).element, Complex)
+    return isinstance(as_array(ctx, bare(x)).element, Complex)
 
 
 @expands(np.isrealobj)
@@ -150,10 +150,10 @@ def size(ctx: Context, a: Any, axis: Any = None) -> Any:
 @expands(np.copy, method="copy")
 def copy(ctx: Context, a: Any, order: Any = "C") -> Any:
     """`np.copy`: made at once, since the original may change."""
-    array = as_array(ctx, a)
+    array = as_array(ctx, bare(a))
     if isinstance(array, Selection):
         return masks.snapshot(ctx, array)
-    return fresh(ctx, array) if array.rank else finish(ctx, array)
+    return fresh(ctx, array) if array.rank else boxed(ctx, finish(ctx, array))
 
 
 @expands(method="astype")

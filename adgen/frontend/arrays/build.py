@@ -10,9 +10,9 @@ import numpy as np
 from adgen.frontend import scalars
 from adgen.frontend.arrays.model import Array, View
 from adgen.frontend.arrays.shapes import Extents, same_extent
-from adgen.frontend.arrays.storage import DTYPES, USABLE, allocate, constant, copy_into, fresh_constant, scalar
+from adgen.frontend.arrays.storage import DTYPES, USABLE, allocate, constant, copy_into, exposed, fresh_constant, scalar
 from adgen.frontend.complexes.types import Complex
-from adgen.frontend.values import Sequence, describe, is_number, is_static
+from adgen.frontend.values import Number, Sequence, describe, is_number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F64, Scalar
 
@@ -39,6 +39,22 @@ def dtype_argument(ctx: Context, dtype: Any, default: Scalar) -> Scalar:
     return DTYPES[found]
 
 
+def refuse_complex(ctx: Context, name: str, *values: Any) -> None:
+    """Refuse complex numbers as arguments of a function, also in lists and arrays."""
+    for value in values:
+        if isinstance(value, dict):
+            refuse_complex(ctx, name, *value.values())
+        elif isinstance(value, list | tuple):
+            refuse_complex(ctx, name, *value)
+        elif isinstance(value, Sequence):
+            refuse_complex(ctx, name, value.array)
+        elif (isinstance(value, np.ndarray) and value.dtype.kind == "c") or (
+            isinstance(value.element if isinstance(value, Array) else None, Complex)
+            or (is_number(value) and isinstance(scalars.kind(ctx, value)[0], Complex))
+        ):
+            ctx.fail("AD301", f"`{name}` is not supported for complex numbers", "use `z.real` and `z.imag`")
+
+
 def as_array(ctx: Context, x: Any) -> Array:
     """Any array-like value as an array; a number becomes an array without axes."""
     if isinstance(x, Array):
@@ -46,7 +62,7 @@ def as_array(ctx: Context, x: Any) -> Array:
     if isinstance(x, np.ndarray):
         return constant(ctx, x)
     if is_number(x):
-        return scalar(ctx, x)
+        return exposed(ctx, x) if isinstance(x, Number) and x.array else scalar(ctx, x)
     if isinstance(x, list | tuple):
         return from_nested(ctx, x)
     if isinstance(x, range):

@@ -18,7 +18,7 @@ from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import shape_argument
 from adgen.frontend.arrays.slicing import integer
-from adgen.frontend.arrays.storage import copy, filled, fresh_constant, settle, shared_copy
+from adgen.frontend.arrays.storage import bare, boxed, copy, filled, finish, fresh_constant, settle, shared_copy
 from adgen.frontend.complexes.types import C128, Complex
 from adgen.frontend.values import Number, is_static
 from adgen.ir.nodes import Value
@@ -56,6 +56,38 @@ def empty(ctx: Context, shape: Any, dtype: Any = None, order: Any = "C") -> Arra
     return filled(ctx, dtype_argument(ctx, dtype, F64), shape_argument(ctx, shape), None)
 
 
+def ndarray(ctx: Context, shape: Any, dtype: Any = float) -> Array:
+    """`np.ndarray` of a shape: memory that holds nothing yet."""
+    return empty(ctx, shape, dtype)
+
+
+def grid(ctx: Context, key: Any, sparse: bool) -> Any:
+    """`np.mgrid[key]`, and with `sparse` `np.ogrid[key]`: ranges, with a complex step their number of points."""
+    slices = key if isinstance(key, tuple) else (key,)
+    if not all(isinstance(part, slice) for part in slices):
+        ctx.fail("AD304", "`np.mgrid` takes slices")
+    ranges = [_axis_points(ctx, part) for part in slices]
+    element = scalars.promote([(points.element, False) for points in ranges])
+    vectors = [astype(ctx, points, element) for points in ranges]
+    if not isinstance(key, tuple):
+        return vectors[0]
+    grids = meshgrid(ctx, *vectors, indexing="ij", sparse=sparse)
+    if sparse:
+        return tuple(grids)
+    from adgen.frontend.arrays.joining import stack
+
+    return stack(ctx, grids)
+
+
+def _axis_points(ctx: Context, part: slice) -> Array:
+    start, step = (0 if part.start is None else part.start), (1 if part.step is None else part.step)
+    if any(isinstance(scalars.kind(ctx, x)[0], Complex) for x in (start, part.stop, step) if isinstance(x, Number)):
+        ctx.fail_dynamic("AD304", "`np.mgrid` takes real bounds, and a complex step that is a constant")
+    if isinstance(step, complex):
+        return linspace(ctx, start, part.stop, int(abs(step)))
+    return arange(ctx, start, part.stop, step)
+
+
 @expands(np.full)
 def full(ctx: Context, shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C") -> Array:
     """`np.full`."""
@@ -71,12 +103,12 @@ def full(ctx: Context, shape: Any, fill_value: Any, dtype: Any = None, order: An
 
 
 def _like(ctx: Context, a: Any, number: Any, dtype: Any, shape: Any) -> Any:
-    array = as_array(ctx, a)
+    array = as_array(ctx, bare(a))
     if isinstance(array, Selection):
         return array.with_inner(_like(ctx, array.inner, number, dtype, shape))
     element = dtype_argument(ctx, dtype, array.element)
     extents = array.extents if shape is None else shape_argument(ctx, shape)
-    return filled(ctx, element, extents, number) if extents else ctx.number(number or 0, element, weak=False)
+    return filled(ctx, element, extents, number) if extents else boxed(ctx, number or 0, element)
 
 
 @expands(np.zeros_like)
@@ -110,9 +142,9 @@ def full_like(ctx: Context, a: Any, fill_value: Any, dtype: Any = None, shape: A
 def array(ctx: Context, object: Any, dtype: Any = None, copy: Any = True) -> Any:
     """`np.array`: new memory, unless `copy` is None or False and there is an array already."""
     result = _converted(ctx, object, dtype)
-    if isinstance(result, View) and result is object and copy:
-        return fresh(ctx, result)
-    return result
+    if result is not object or not copy:
+        return result
+    return boxed(ctx, result) if isinstance(result, Number) else fresh(ctx, result)
 
 
 @expands(np.asarray, np.asanyarray)
@@ -125,6 +157,10 @@ def asarray(ctx: Context, a: Any, dtype: Any = None) -> Any:
 def ascontiguousarray(ctx: Context, a: Any, dtype: Any = None) -> Any:
     """`np.ascontiguousarray`: the array itself where it lies in C order in one piece."""
     result = _converted(ctx, a, dtype)
+    if isinstance(result, Number):
+        from adgen.frontend.arrays.indexing import getitem
+
+        return getitem(ctx, as_array(ctx, result if result is a else bare(result)), (None,))
     if not isinstance(result, View) or result.whole(ctx):
         return result
     return shared_copy(ctx, result, "a contiguous copy")
@@ -133,10 +169,13 @@ def ascontiguousarray(ctx: Context, a: Any, dtype: Any = None) -> Any:
 def _converted(ctx: Context, x: Any, dtype: Any) -> Any:
     if isinstance(x, list | tuple):
         return from_nested(ctx, x, dtype)
+    if isinstance(x, Number) and x.array:
+        element = dtype_argument(ctx, dtype, x.element)
+        return x if x.element == element else boxed(ctx, x, element)
     result = as_array(ctx, x)
     element = dtype_argument(ctx, dtype, result.element)
     if result.rank == 0:
-        return ctx.number(x, element, weak=False)
+        return boxed(ctx, finish(ctx, result), element)
     return result if element == result.element else astype(ctx, result, element)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import scalars
 from adgen.frontend.arrays.build import as_array
-from adgen.frontend.arrays.checks import compare
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.indexing import getitem
 from adgen.frontend.arrays.integers import add, maximum, minimum, mul, quotient, sub, value
@@ -23,7 +22,6 @@ from adgen.frontend.arrays.reshaping import reshape
 from adgen.frontend.arrays.storage import finish, settle
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
-from adgen.ir.types import F64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -89,27 +87,6 @@ def kron(ctx: Context, a: Any, b: Any) -> Array:
     output = tuple(label for pair in zip(first, second) for label in pair)
     extents = [Number(value(ctx, mul(ctx, n, m))) for n, m in zip(left.extents, right.extents)]
     return reshape(ctx, contract(ctx, [left, right], [first, second], output), tuple(extents))
-
-
-@expands(np.gradient)
-def gradient(ctx: Context, f: Any, spacing: Any = 1.0) -> Any:
-    """`np.gradient` of a vector with uniform spacing: central differences, one-sided at the ends."""
-    values = settle(ctx, as_array(ctx, f))
-    if values.rank != 1 or as_array(ctx, spacing).rank:
-        ctx.fail("AD331", "`np.gradient` is supported for vectors with uniform spacing")
-    b, (extent,) = ctx.builder, values.extents
-    last = value(ctx, sub(ctx, extent, 1))
-    step = scalars.to(ctx, spacing, F64)
-
-    def reader(ctx: Context, indices: tuple[Value, ...]) -> Value:
-        (i,) = indices
-        before = b.op(ops.SELECT, compare(ctx, ops.GT, i, 0), value(ctx, sub(ctx, i, 1)), i)
-        after = b.op(ops.SELECT, compare(ctx, ops.LT, i, last), value(ctx, add(ctx, i, 1)), i)
-        rise = b.op(ops.SUB, *(scalars.convert(ctx, values.read(ctx, (k,)), F64) for k in (after, before)))
-        run = b.op(ops.MUL, scalars.convert(ctx, value(ctx, sub(ctx, after, before)), F64), step)
-        return b.op(ops.DIV, rise, run)
-
-    return expression(ctx, F64, (extent,), reader, (values,), 5)
 
 
 @expands(np.median)

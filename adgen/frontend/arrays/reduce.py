@@ -22,7 +22,7 @@ from adgen.frontend.arrays.loops import NAMES, fold, when
 from adgen.frontend.arrays.model import Array, expression
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.selection import Selection
-from adgen.frontend.arrays.shapes import axes_argument
+from adgen.frontend.arrays.shapes import axes_argument, axis_argument
 from adgen.frontend.arrays.slicing import integer
 from adgen.frontend.arrays.storage import finish, settle
 from adgen.frontend.complexes.types import Complex
@@ -83,7 +83,7 @@ def reduction(
     """Apply `compute` to every line of elements along the axes."""
     if isinstance(array, Selection):
         return _masked(ctx, array, axis, keepdims, compute)
-    axes = axes_argument(ctx, axis, array.rank)
+    axes = axes_argument(ctx, None if array.rank == 0 and axis in (0, -1) else axis, array.rank)
     kept = tuple(k for k in range(array.rank) if k not in axes)
     lengths = tuple(array.extents[k] for k in axes)
     names = tuple(NAMES[k] if k < len(NAMES) else f"i{k}" for k in axes)
@@ -247,9 +247,22 @@ def average(ctx: Context, a: Any, axis: Any = None, weights: Any = None, keepdim
     """`np.average`."""
     if weights is None:
         return mean(ctx, a, axis, None, keepdims)
-    weighted = elementwise(ctx, operator.mul, [as_array(ctx, a), as_array(ctx, weights)])
+    array, weights = as_array(ctx, a), settle(ctx, as_array(ctx, weights))
+    if weights.rank < array.rank:
+        weights = _along_axis(ctx, weights, axis, array.rank)
+    weighted = elementwise(ctx, operator.mul, [array, weights])
     total = sum_(ctx, weighted, axis, None, keepdims)
     return elementwise(ctx, operator.truediv, [total, sum_(ctx, weights, axis, None, keepdims)])
+
+
+def _along_axis(ctx: Context, weights: Array, axis: Any, rank: int) -> Any:
+    """A vector of weights for one axis, as an array that is broadcast along the others."""
+    from adgen.frontend.arrays.indexing import getitem
+
+    if axis is None or weights.rank != 1:
+        ctx.fail("AD331", "weights of another shape than the array need an axis, and must be a vector along it")
+    place = axis_argument(ctx, axis, rank)
+    return getitem(ctx, weights, tuple(slice(None) if k == place else None for k in range(rank)))
 
 
 def _along(expansion: Callable[..., Any]) -> Callable[..., Any]:

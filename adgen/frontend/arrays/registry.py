@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from adgen.frontend import scalars
 
 if TYPE_CHECKING:
@@ -23,6 +25,15 @@ FUNCTIONS: dict[Any, Expansion] = {}
 METHODS: dict[str, Expansion] = {}
 SCIPY: dict[str, Expansion] = {}  # by name, so that SciPy need not be there
 
+DATA_DEPENDENT = {"unique", "nonzero", "argwhere", "flatnonzero", "compress", "extract", "bincount", "roots"}
+MASKS = "use `np.where(condition, a, b)`, or reduce what a mask picks: `np.sum(x[x > 0])`"
+STATIC_ONLY = frozenset(
+    """
+    hanning hamming blackman bartlett kaiser triu_indices tril_indices diag_indices geomspace vander unique nonzero
+    flatnonzero argwhere lexsort partition bincount polyfit poly polyder polyint unravel_index ravel_multi_index
+    result_type promote_types can_cast spacing
+    """.split()  # noqa: SIM905 - shorter
+)
 HELP = "write it with loops or with supported functions"
 
 
@@ -50,11 +61,17 @@ def bound(name: str, expansion: Expansion, original: Any = None) -> Expansion:
 
     def call(ctx: Context, *arguments: Any, **keywords: Any) -> Any:
         positional, named = _reordered(ctx, name, mine, theirs, arguments, keywords)
+        out = None if "out" in mine else named.pop("out", None)
         try:
             signature.bind(ctx, *positional, **named)
         except TypeError as error:
             ctx.fail("AD234", f"`{name}`: {error}")
-        return expansion(ctx, *positional, **named)
+        result = expansion(ctx, *positional, **named)
+        if out is None:
+            return result
+        from adgen.frontend.arrays.ufuncs import received
+
+        return received(ctx, name, out, result)
 
     call.__name__ = name
     call.__doc__ = expansion.__doc__
@@ -90,12 +107,12 @@ def _reordered(
         alike = their is None or their == my or (their not in mine and my is not None and my not in theirs)
         if alike and not named and len(positional) == k:
             positional.append(value)
-        elif their in mine:
+        elif their in mine or their == "out":
             named[str(their)] = value
         else:
             _only_default(ctx, name, str(their), theirs, value)
     for key, value in keywords.items():
-        if key in mine or not theirs:
+        if key in mine or key == "out" or not theirs:
             named[key] = value
         else:
             _only_default(ctx, name, key, theirs, value)
@@ -125,12 +142,14 @@ def function(callable_: Any) -> Expansion | None:
 
 
 def _of_scipy(callable_: Any, module: str) -> Expansion | None:
-    """The expansion of a public function of SciPy."""
+    """The expansion of a public function of SciPy, or of a method of one of its distributions."""
     package, name = module.split(".")[1], getattr(callable_, "__name__", "")
-    expansion = SCIPY.get(f"{package}.{name}")
-    if expansion is None or getattr(sys.modules.get(f"scipy.{package}"), name, None) is not callable_:
+    public, owner = sys.modules.get(f"scipy.{package}"), getattr(callable_, "__self__", None)
+    path, found = (name, callable_) if owner is None else (getattr(owner, "name", ""), owner)
+    if not isinstance(path, str) or getattr(public, path, None) is not found:
         return None
-    return bound(name, expansion, callable_)
+    expansion = SCIPY.get(f"{package}.{name}" if owner is None else f"{package}.{path}.{name}")
+    return None if expansion is None else bound(name, expansion, callable_)
 
 
 def method(name: str) -> Expansion | None:
@@ -155,7 +174,15 @@ def refusal(callable_: Any, module: str) -> Expansion:
         if module.startswith("numpy.random"):
             help = "draw the numbers outside and pass them as an argument"
             ctx.fail("AD235", f"`np.random.{name}` gives other numbers at every call: random numbers", help)
+        if name in DATA_DEPENDENT:
+            ctx.fail("AD233", f"`np.{name}`: the shape of its result depends on the data", MASKS)
         package = next((part for part in ("fft", "linalg", "polynomial") if part in module.split(".")), "")
         ctx.fail("AD236", f"`np.{package + '.' if package else ''}{name}` is not supported", HELP)
 
     return refuse
+
+
+def static_only(callable_: Any) -> bool:
+    """True for a NumPy function that is computed when compiling, if its arguments are known then."""
+    name = getattr(callable_, "__name__", "")
+    return name in STATIC_ONLY and callable_ not in FUNCTIONS and getattr(np, name, None) is callable_

@@ -33,11 +33,11 @@ def integer(ctx: Context, x: Any, what: str = "an index") -> Int:
 def normalised(ctx: Context, index: Int, extent: Value, axis: int) -> Int:
     """A subscript as an index in `[0, extent)`: negative ones count from the end, others raise `IndexError`.
 
-    Nothing is emitted for code of the library, whose subscripts are known to be right.
+    Nothing is emitted for code of the library whose subscripts are known to be right.
     """
     message = f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
     details = (index, extent)
-    if ctx.in_library and not isinstance(index, int):
+    if ctx.trusted and not isinstance(index, int):
         return index
     if at_least(ctx, index, 0):
         if not at_least(ctx, extent, add(ctx, index, 1)):

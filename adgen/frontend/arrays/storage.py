@@ -253,9 +253,27 @@ def scalar(ctx: Context, x: Any) -> Lazy:
     return Lazy(number.element, (), lambda ctx, indices: value, fill=value, recipe=("scalar", value))
 
 
+def bare(x: Any) -> Any:
+    """The value alone of an array without axes, for what makes a copy of it."""
+    return Number(x.value, weak=False) if isinstance(x, Number) and x.array else x
+
+
+def exposed(ctx: Context, number: Number) -> View:
+    """An array without axes as one that others may be views of: from now on neither is written into."""
+    ctx.exposed[id(number)] = number
+    one = allocate(ctx, number.element, (ctx.builder.index(1),), zero=False)
+    ctx.builder.store(one.base, number.value, (ctx.builder.index(0),))
+    return View(one.base, Frame((), (Axis(0),)), "it may share the memory of an array without axes")
+
+
 def finish(ctx: Context, array: Array) -> Any:
     """What the user's program sees: an array without axes is a NumPy scalar."""
     return array if array.rank else Number(array.read(ctx, ()), weak=False)
+
+
+def boxed(ctx: Context, number: Any, element: Scalar | None = None) -> Number:
+    """A number as an array without axes of its own."""
+    return Number(ctx.number(number, element).value, weak=False, array=True)
 
 
 def settle(ctx: Context, array: Array, cheap: int = 2) -> Array:

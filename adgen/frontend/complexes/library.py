@@ -50,12 +50,16 @@ def joined(ctx: Context, real: Any, imag: Any, weak: bool) -> Number:
 
 
 def real(ctx: Context, x: Any) -> Any:
-    """The real part; a real number is its own."""
+    """The real part; a real number is its own.  That of an array without axes shares its memory."""
+    if isinstance(x, Number) and x.array:
+        ctx.exposed[id(x)] = x
     return parts(ctx, x)[0] if is_complex(ctx, x) else x
 
 
 def imag(ctx: Context, x: Any) -> Any:
-    """The imaginary part."""
+    """The imaginary part.  That of an array without axes shares its memory."""
+    if isinstance(x, Number) and x.array:
+        ctx.exposed[id(x)] = x
     if is_complex(ctx, x):
         return parts(ctx, x)[1]
     element, weak = scalars.kind(ctx, x)

@@ -1,0 +1,113 @@
+"""Which functions of NumPy are which Python functions of the library."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adgen.frontend import inline
+from adgen.frontend.arrays.build import refuse_complex
+from adgen.frontend.arrays.registry import expands
+from adgen.frontend.library import arrays, statistics
+from adgen.frontend.values import is_number, is_static
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+# The parameters that decide which code runs.
+STATIC = ("axis", "keepdims", "rowvar", "bias", "right", "density", "mode", "method", "endpoint")
+CHOICES = {"mode": ("constant", "edge", "wrap", "reflect", "symmetric", "full", "same", "valid"), "method": ("linear",)}
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.digitize: statistics.digitize,
+    np.histogram: statistics.histogram,
+    np.cov: statistics.cov,
+    np.corrcoef: statistics.corrcoef,
+    np.nanmax: statistics.nanmax,
+    np.nanmin: statistics.nanmin,
+    np.nanargmax: statistics.nanargmax,
+    np.nanargmin: statistics.nanargmin,
+    np.nanprod: statistics.nanprod,
+    np.nancumsum: statistics.nancumsum,
+    np.nancumprod: statistics.nancumprod,
+    np.nanvar: statistics.nanvar,
+    np.nanstd: statistics.nanstd,
+    np.quantile: statistics.quantile,
+    np.percentile: statistics.percentile,
+    np.piecewise: arrays.piecewise,
+    np.apply_along_axis: arrays.apply_along_axis,
+    np.pad: arrays.pad,
+    np.delete: arrays.delete,
+    np.insert: arrays.insert,
+    np.indices: arrays.indices,
+    np.fromfunction: arrays.fromfunction,
+    np.block: arrays.block,
+    np.isin: arrays.isin,
+    np.gradient: arrays.gradient,
+    np.ediff1d: arrays.ediff1d,
+    np.correlate: arrays.correlate,
+    np.logspace: arrays.logspace,
+    np.modf: arrays.modf,
+    np.divmod: arrays.divide_with_remainder,
+    np.isposinf: arrays.isposinf,
+    np.isneginf: arrays.isneginf,
+    np.maximum.accumulate: arrays.running_maximum,
+    np.minimum.accumulate: arrays.running_minimum,
+    np.add.accumulate: arrays.running_sum,
+    np.multiply.accumulate: arrays.running_product,
+}
+
+# What is right for complex numbers too; the others are refused for them.
+COMPLEX = (
+    np.cov,
+    np.piecewise,
+    np.apply_along_axis,
+    np.pad,
+    np.delete,
+    np.insert,
+    np.block,
+    np.isin,
+    np.gradient,
+    np.ediff1d,
+    np.correlate,
+    np.add.accumulate,
+    np.multiply.accumulate,
+    getattr(np, "cumulative_sum", None),
+)
+
+OWN = (np.cov, np.block)  # raise ValueError for what is not supported, where NumPy does not
+
+
+def lowered(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The expansion of a NumPy function by a Python function, which is lowered as a user's is."""
+    name, signature = getattr(original, "__name__", "function"), inspect.signature(function)
+
+    def expansion(ctx: Context, *args: Any, **kwargs: Any) -> Any:
+        if original not in COMPLEX:
+            refuse_complex(ctx, name, args, kwargs)
+        if original in OWN and ctx.catching(ValueError):
+            ctx.refuse_raising("ValueError", ctx.span)
+        for key, value in signature.bind(*args, **kwargs).arguments.items():
+            if key in STATIC and not is_static(value):
+                ctx.fail_dynamic("AD222", f"`{name}`: the argument `{key}` must be known when compiling")
+            if key == "constant_values" and not is_number(value):
+                ctx.fail("AD234", f"`{name}`: the argument `{key}` must be one number")
+            if key in CHOICES and value not in CHOICES[key]:
+                ctx.fail("AD234", f"`{name}` with {key}={value!r} is not supported")
+        return inline.call_function(ctx, function, list(args), kwargs)  # type: ignore[arg-type]
+
+    context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    expansion.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [context, *signature.parameters.values()]
+    )
+    return expansion
+
+
+if hasattr(np, "cumulative_sum"):
+    FUNCTIONS[np.cumulative_sum] = arrays.cumulative_sum
+
+for _original, _function in FUNCTIONS.items():
+    expands(_original)(lowered(_original, _function))

@@ -1,0 +1,147 @@
+"""Functions of NumPy that are lowered as Python, and what else has NumPy's names."""
+import numpy as np
+
+X = np.array([0.3, 1.7, -0.4, 2.2, 0.35])
+Y = np.array([1.0, 2.0, 0.5, 3.0, -1.0])
+M = np.array([[1.0, 4.5, 0.5], [2.0, -1.0, 3.0]])
+MISSING = np.array([[1.0, np.nan, 0.5], [2.0, -1.0, np.nan]])
+
+
+def histogram_of_bins(x=X, w=Y, n=3):
+    counts, edges = np.histogram(x, bins=n)
+    heights, _ = np.histogram(x, 4, (0.0, 2.0), weights=w)
+    return counts, edges, heights
+
+
+def histogram_between_edges(x=X, w=Y, edges=np.array([-0.4, 0.3, 1.0, 2.2])):
+    counts, _ = np.histogram(x, edges)
+    heights, same = np.histogram(x, bins=edges, weights=w)
+    return counts, heights * same[1:], np.histogram(x, bins=[0.0, 1.0, 3.0], density=True)
+
+
+def histogram_of_one_value(x=np.array([2.0, 2.0])):
+    return np.histogram(x, bins=2)
+
+
+def digitized(x=X, up=np.array([0.0, 0.3, 2.0]), down=np.array([2.0, 0.3, 0.0])):
+    return np.digitize(x, up), np.digitize(x, up, right=True), np.digitize(x, down), np.digitize(x, down, True), np.digitize(x[0], [0.1, 0.2])
+
+
+def pieces(x=X):
+    first = np.piecewise(x, [x < 0, x > 1], [lambda v: -v, lambda v: v * v, 5.0])
+    return first, np.piecewise(x, [x < 0, x >= 0], [-1.0, 1.0]), np.piecewise(x, x > 0.3, [lambda v: np.sqrt(v), 0.0])
+
+
+def pieces_of_a_number(x=1.5):
+    return np.piecewise(x, [x < 0, x > 1], [lambda v: -v, lambda v: v * v, 5.0]) * 2.0
+
+
+def covariances(m=M, x=X, y=Y):
+    return np.cov(m), np.cov(m, rowvar=False, bias=True), np.cov(x, y), np.cov(x, ddof=0)
+
+
+def correlations(m=M, x=X, y=Y):
+    return np.corrcoef(x, y), np.corrcoef(m)
+
+
+def reductions_without_nan(a=MISSING):
+    return np.nanmax(a), np.nanmin(a, axis=0), np.nanstd(a, axis=1), np.nanvar(a, ddof=1), np.nanprod(a), np.nancumsum(a)
+
+
+def positions_without_nan(a=MISSING):
+    return np.nanargmax(a), np.nanargmin(a, axis=1)
+
+
+def nothing_but_nan(a=np.array([np.nan, np.nan])):
+    return np.nanmax(a), np.nanmin(a)
+
+
+def quantiles(x=X, m=M, q=0.3):
+    return np.quantile(x, q), np.percentile(x, [25, 50, 100]), np.percentile(m, 50, axis=1), np.quantile(m, q, axis=0)
+
+
+def along_an_axis(m=M):
+    return np.apply_along_axis(np.sum, 0, m), np.apply_along_axis(lambda v: v * v[0], 1, m)
+
+
+def step_function(v):
+    return v * v if v > 0.5 else 0.25 * v
+
+
+STEP = np.vectorize(step_function)
+
+
+def vectorised(x=X, m=M, y=1.5):
+    return STEP(x), np.vectorize(lambda a, b: a * b + y)(m, m[0]), STEP(y)
+
+
+def padded(x=X, m=M):
+    sides = np.pad(x, 2, mode="reflect"), np.pad(x, 1, mode="wrap"), np.pad(x, (2, 1), mode="symmetric")
+    return np.pad(x, 1), np.pad(m, ((1, 0), (0, 2)), constant_values=7.0), np.pad(m, (1, 2), mode="edge"), sides
+
+
+def taken_out_and_put_in(x=X, m=M):
+    return np.delete(x, 1), np.delete(m, -1, axis=1), np.insert(x, 1, 5.0), np.insert(x, -1, m[0])
+
+
+def grids(m=M, t=0.5):
+    i, j = np.mgrid[0 : m.shape[0], 0 : m.shape[1]]
+    a, b = np.ogrid[0 : m.shape[0], 1 : t * 4 : 3j]
+    return m * i + j, a * b, np.mgrid[0 : t : 4j], np.indices((2, 3))[1] * m
+
+
+def made_of_blocks(m=M):
+    return np.block([[m, m * 2.0], [m * m, m]]), np.fromfunction(lambda i, j: i + 2.0 * j, (2, 3)) * m
+
+
+def running(m=M):
+    largest = np.maximum.accumulate(m), np.minimum.accumulate(m, axis=1)
+    return largest, np.add.accumulate(m), np.multiply.accumulate(m, axis=1)
+
+
+def parts(x=X):
+    fraction, whole = np.modf(x * 3.3)
+    quotient, rest = np.divmod(x, 0.7)
+    return fraction, whole, quotient, rest
+
+
+def real_numbers(x=X):
+    return x.conj() + x.conjugate() + np.conj(x) + x.imag + np.imag(x), np.isposinf(x), np.isin(x, [0.3, 2.2])
+
+
+def weights_along_an_axis(m=M, w=np.array([1.0, 3.0])):
+    return np.average(m, axis=0, weights=w), np.average(m, axis=1, weights=m[0] * m[0])
+
+
+def memory_by_its_type(m=M):
+    a = np.ndarray((2, 3), dtype=np.float64)
+    a[:] = m * m
+    b = np.ndarray(3)
+    b[:] = a[0]
+    return a, b
+
+
+def windows(x=X):
+    return np.hanning(5) * x, np.correlate(x, x[:2]), np.logspace(0.0, x[0], 3), np.ediff1d(x)
+
+
+def sorted_numbers(x=X):
+    a, b, c = x[0], x[1], x[2]
+    items = [a, b * b, c]
+    items.sort()
+    return sorted((c, a, b), reverse=True), items, [a, b, c].index(max(a, b, c)), sorted([c, a, b])[1]
+
+
+def reductions_without_nan_of_integers(k=np.array([3, -1, 4])):
+    return np.nanmax(k), np.nanmin(k), np.nanprod(k), np.nancumsum(k)
+
+
+def slopes(m=M, x=X, h=0.5):
+    along, across = np.gradient(m, h, 2.0)
+    points = np.cumsum(x * x + 0.1)
+    first = np.gradient(x), np.gradient(x, h), np.gradient(x, points)
+    return first, along * across, np.gradient(m, axis=1), np.gradient(m, np.array([0.0, 1.0, 3.0]), axis=1)
+
+
+def running_total(x=X, m=M):
+    return np.cumulative_sum(x), np.cumulative_sum(m, axis=0)
