@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from adgen.frontend.values import NUMERIC_TYPES, Number, python_type
 from adgen.ir.builder import INT64_RANGE
 from adgen.ir.nodes import Row, Value
 from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ops.refusals import Refusal
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -264,24 +265,26 @@ def apply(ctx: Context, function: Any, *operands: Any) -> Any:
     if function in BINARY:
         return binary(ctx, function, *operands)
     if not from_numpy(function) and function not in TOTAL:
-        if function in MATH and len(operands) == 1:
-            return _with_hazards(ctx, function, operands[0])
-        ctx.may_raise(ValueError, OverflowError)
+        refusals = getattr(ops.meaning(function), "refuses", None)
+        if refusals and len(operands) == 1:
+            return _with_hazards(ctx, function, operands[0], refusals)
+        if refusals != ():
+            ctx.may_raise(ValueError, OverflowError)
     return _applied(ctx, function, *operands)
 
 
-def _with_hazards(ctx: Context, function: Any, x: Any) -> Any:
+def _with_hazards(ctx: Context, function: Any, x: Any, refusals: Iterable[Refusal]) -> Any:
     """A function of `math`: arguments that Python refuses, or whose result is too large."""
     result, builder = _applied(ctx, function, x), ctx.builder
     if not (ctx.catching(ValueError) or ctx.catching(OverflowError)) or not isinstance(result, Number):
         return result
     argument = to(ctx, x, F64)
-    for row_, limit, magnitude, kind_ in MATH[function]:
-        tested = builder.op(ops.ABS, argument) if magnitude else argument
-        beyond = builder.op(row_, tested, builder.const(limit))
-        if kind_ is OverflowError:
+    for refusal in refusals:
+        tested = builder.op(ops.ABS, argument) if refusal.magnitude else argument
+        beyond = builder.op(refusal.comparison, tested, builder.const(refusal.limit))
+        if refusal.exception is OverflowError:
             beyond = builder.op(ops.AND, beyond, builder.op(ops.ISFINITE, argument))
-        ctx.hazard(kind_, beyond)
+        ctx.hazard(refusal.exception, beyond)
     return result
 
 
@@ -313,52 +316,9 @@ UNARY: dict[Any, Any] = {
 }
 
 
-Refused = tuple[Row, float, bool, type[Exception]]
-
-
-def _largest(function: Callable[[float], float]) -> float:
-    """The largest number that the function does not overflow for."""
-    low, high = 1.0, 1000.0
-    while (middle := (low + high) / 2) not in (low, high):
-        try:
-            function(middle)
-            low = middle
-        except OverflowError:
-            high = middle
-    return low
-
-
-def _overflow(function: Callable[[float], float], magnitude: bool) -> tuple[Refused, ...]:
-    return ((ops.GT, _largest(function), magnitude, OverflowError),)
-
-
-def _domain(row_: Row, limit: float, magnitude: bool = False) -> tuple[Refused, ...]:
-    return ((row_, limit, magnitude, ValueError),)
-
-
-# What Python raises for an argument of a function of `math`: where it, or its magnitude, compares so with a limit.
-MATH: dict[Any, tuple[Refused, ...]] = {
-    math.exp: _overflow(math.exp, False),
-    math.expm1: _overflow(math.expm1, False),
-    math.sinh: _overflow(math.sinh, True),
-    math.cosh: _overflow(math.cosh, True),
-    math.sqrt: _domain(ops.LT, 0.0),
-    math.log: _domain(ops.LE, 0.0),
-    math.log2: _domain(ops.LE, 0.0),
-    math.log10: _domain(ops.LE, 0.0),
-    math.log1p: _domain(ops.LE, -1.0),
-    math.sin: _domain(ops.EQ, math.inf, True),
-    math.cos: _domain(ops.EQ, math.inf, True),
-    math.tan: _domain(ops.EQ, math.inf, True),
-    math.asin: _domain(ops.GT, 1.0, True),
-    math.acos: _domain(ops.GT, 1.0, True),
-    math.acosh: _domain(ops.LT, 1.0),
-    math.atanh: _domain(ops.GE, 1.0, True),
-}
-# Functions of Python that take every float.
+# Functions of Python that take every float, besides rows that say so.
 TOTAL = (
-    *UNARY, math.fabs, math.atan, math.atan2, math.tanh, math.copysign, math.erf, math.erfc, math.asinh, math.hypot,
-    math.degrees, math.radians, math.isnan, math.isinf, math.isfinite, math.isclose,
+    *UNARY, math.fabs, math.copysign, math.degrees, math.radians, math.isnan, math.isinf, math.isfinite, math.isclose,
 )  # fmt: skip
 
 

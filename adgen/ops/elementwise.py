@@ -42,7 +42,8 @@ class Elementwise(Row):
     `sympy` is the meaning as sympy text in the names of `operands`; `override` gives the partials where sympy's are
     numerically poor, and `reason` says why.  A row with neither is `piecewise_constant`, or not `differentiable`
     at all because no operand is a real number.  `singular` rows have a partial that is infinite, or not a number, at
-    finite operands, other than by overflow.  `domain` is where tests may sample each operand.
+    finite operands, other than by overflow.  `refuses` says for which arguments Python raises; None: not known.
+    `domain` is where tests may sample each operand.
     """
 
     operands: tuple[str, ...] = ()
@@ -57,6 +58,7 @@ class Elementwise(Row):
     piecewise_constant: bool = False
     differentiable: bool = True
     singular: bool = False
+    refuses: Any = None
     domain: tuple[tuple[float, float], ...] = ()
     c: Spelling = field(default_factory=Spelling)
 

@@ -13,6 +13,7 @@ import numpy as np
 from adgen.ops.comparison import EQ, SELECT
 from adgen.ops.elementwise import Elementwise, Partials, callables, elementwise
 from adgen.ops.libm import Libm
+from adgen.ops.refusals import above, overflow
 from adgen.ops.spelling import HelperCall, LibmCall
 from adgen.ops.terms import Term
 
@@ -37,13 +38,13 @@ def function(name: str, sympy: str, **facts: Any) -> Elementwise:
     )
 
 
-EXP = function("exp", "exp(x)")
+EXP = function("exp", "exp(x)", refuses=overflow("exp"))
 EXP2 = function("exp2", "2**x", scipy=("exp2",))
-EXPM1 = function("expm1", "exp(x) - 1", scipy=("expm1",))
-LOG = function("log", "log(x)", domain=POSITIVE, singular=True)
-LOG2 = function("log2", "log(x) / log(2)", domain=POSITIVE, singular=True)
-LOG10 = function("log10", "log(x) / log(10)", domain=POSITIVE, singular=True)
-LOG1P = function("log1p", "log(1 + x)", domain=((-0.9, 9.0),), scipy=("log1p",), singular=True)
+EXPM1 = function("expm1", "exp(x) - 1", scipy=("expm1",), refuses=overflow("expm1"))
+LOG = function("log", "log(x)", domain=POSITIVE, singular=True, refuses=above(0.0))
+LOG2 = function("log2", "log(x) / log(2)", domain=POSITIVE, singular=True, refuses=above(0.0))
+LOG10 = function("log10", "log(x) / log(10)", domain=POSITIVE, singular=True, refuses=above(0.0))
+LOG1P = function("log1p", "log(1 + x)", domain=((-0.9, 9.0),), scipy=("log1p",), singular=True, refuses=above(-1.0))
 
 
 def _logaddexp(x: Any, y: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from adgen.ops.elementwise import Partials, callables
 from adgen.ops.exponential import function
 from adgen.ops.powers import SQRT
+from adgen.ops.refusals import AT_LEAST_ONE, INSIDE_ONE, overflow
 from adgen.ops.terms import Term
 
 
@@ -19,10 +20,10 @@ def _atanh_partials(x: Term, out: Term) -> Partials:
     return (1 / ((1 - x) * (1 + x)),)
 
 
-SINH = function("sinh", "sinh(x)")
-COSH = function("cosh", "cosh(x)")
-TANH = function("tanh", "tanh(x)")
-ASINH = function("asinh", "asinh(x)", python=callables("arcsinh asinh", "asinh"))
+SINH = function("sinh", "sinh(x)", refuses=overflow("sinh", magnitude=True))
+COSH = function("cosh", "cosh(x)", refuses=overflow("cosh", magnitude=True))
+TANH = function("tanh", "tanh(x)", refuses=())
+ASINH = function("asinh", "asinh(x)", python=callables("arcsinh asinh", "asinh"), refuses=())
 ACOSH = function(
     "acosh",
     "acosh(x)",
@@ -31,6 +32,7 @@ ACOSH = function(
     reason="x*x - 1 loses digits near x = 1",
     domain=((1.1, 9.0),),
     singular=True,
+    refuses=AT_LEAST_ONE,
 )
 ATANH = function(
     "atanh",
@@ -40,4 +42,5 @@ ATANH = function(
     reason="1 - x*x loses digits near x = 1; (1 - x) * (1 + x) does not",
     domain=((-0.9, 0.9),),
     singular=True,
+    refuses=INSIDE_ONE,
 )

@@ -22,6 +22,7 @@ from adgen.ops.elementwise import INTEGERS, Partials, callables, elementwise
 from adgen.ops.exponential import LOG
 from adgen.ops.integers import power
 from adgen.ops.libm import Libm
+from adgen.ops.refusals import NOT_NEGATIVE
 from adgen.ops.spelling import HelperCall, LibmCall
 from adgen.ops.terms import AsFloat, Term
 
@@ -134,6 +135,7 @@ SQRT = elementwise(
     cost=4,
     c=LibmCall("sqrt"),
     singular=True,
+    refuses=NOT_NEGATIVE,
 )
 CBRT = elementwise(
     "cbrt",

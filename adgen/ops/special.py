@@ -19,8 +19,8 @@ from adgen.ops.terms import Term
 
 POLYGAMMA_CALL = HelperCall("polygamma", sources={I64: POLYGAMMA_C})
 
-ERF = function("erf", "erf(x)", scipy=("erf",), cost=12)
-ERFC = function("erfc", "erfc(x)", scipy=("erfc",), cost=12)
+ERF = function("erf", "erf(x)", scipy=("erf",), cost=12, refuses=())
+ERFC = function("erfc", "erfc(x)", scipy=("erfc",), cost=12, refuses=())
 GAMMA = elementwise(
     "gamma",
     "x",

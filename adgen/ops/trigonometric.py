@@ -11,6 +11,7 @@ from adgen.ops.elementwise import Partials, callables, elementwise
 from adgen.ops.exponential import function
 from adgen.ops.libm import Libm
 from adgen.ops.powers import SQRT
+from adgen.ops.refusals import NOT_INFINITE, WITHIN_ONE
 from adgen.ops.spelling import LibmCall
 from adgen.ops.terms import Term
 
@@ -35,9 +36,9 @@ def _hypot_partials(x: Term, y: Term, out: Term) -> Partials:
     return x / length, y / length
 
 
-SIN = function("sin", "sin(x)")
-COS = function("cos", "cos(x)")
-TAN = function("tan", "tan(x)", domain=((-1.4, 1.4),))
+SIN = function("sin", "sin(x)", refuses=NOT_INFINITE)
+COS = function("cos", "cos(x)", refuses=NOT_INFINITE)
+TAN = function("tan", "tan(x)", domain=((-1.4, 1.4),), refuses=NOT_INFINITE)
 ASIN = function(
     "asin",
     "asin(x)",
@@ -46,6 +47,7 @@ ASIN = function(
     reason=NEAR_ONE,
     domain=((-0.95, 0.95),),
     singular=True,
+    refuses=WITHIN_ONE,
 )
 ACOS = function(
     "acos",
@@ -55,8 +57,9 @@ ACOS = function(
     reason=NEAR_ONE,
     domain=((-0.95, 0.95),),
     singular=True,
+    refuses=WITHIN_ONE,
 )
-ATAN = function("atan", "atan(x)", python=callables("arctan atan", "atan"))
+ATAN = function("atan", "atan(x)", python=callables("arctan atan", "atan"), refuses=())
 ATAN2 = elementwise(
     "atan2",
     "y x",
@@ -67,6 +70,7 @@ ATAN2 = elementwise(
     python=callables("arctan2 atan2", "atan2"),
     cost=10,
     c=LibmCall("atan2"),
+    refuses=(),
 )
 HYPOT = elementwise(
     "hypot",
@@ -78,4 +82,5 @@ HYPOT = elementwise(
     python=callables("hypot", "hypot"),
     cost=8,
     c=LibmCall("hypot"),
+    refuses=(),
 )
