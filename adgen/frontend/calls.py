@@ -61,7 +61,6 @@ MUTATORS: dict[type, set[str]] = {
     set: {"add", "update", "discard", "remove", "pop", "clear"},
 }
 BY_VALUE = {"index", "count", "remove", "sort"}
-ARRAY_MAKERS = (np.array, np.asarray, np.asanyarray, np.atleast_1d, np.ascontiguousarray)
 
 
 def call_node(ctx: Context, node: ast.Call) -> Any:
@@ -71,7 +70,14 @@ def call_node(ctx: Context, node: ast.Call) -> Any:
     ctx.place(node)
     if not isinstance(callee, Closure | Method):
         refuse.function(ctx, callee, text)
-    arguments = evaluate.items(ctx, node.args, settle=False)
+    args, kwargs = arguments(ctx, node)
+    ctx.place(node)
+    return call(ctx, callee, args, kwargs, text)
+
+
+def arguments(ctx: Context, node: ast.Call, settle: bool = False) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call expression, by position and by name."""
+    args = evaluate.items(ctx, node.args, settle=settle)
     keywords: dict[str, Any] = {}
     for keyword in node.keywords:
         value = evaluate.expression(ctx, keyword.value)
@@ -81,8 +87,7 @@ def call_node(ctx: Context, node: ast.Call) -> Any:
             keywords.update({str(name): item for name, item in value.items()})
         else:
             ctx.fail("AD305", f"`**` needs a dict, not {describe(value)}")
-    ctx.place(node)
-    return call(ctx, callee, arguments, keywords, text)
+    return args, keywords
 
 
 def may_write(ctx: Context, node: ast.expr) -> bool:
@@ -247,8 +252,8 @@ def _scalar_call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, A
     if kwargs:
         from adgen.frontend import composites
 
-        if composites.find(callee) is not None:
-            rule = composites.rule(ctx, callee, [*args, *kwargs.values()])
+        rule = composites.rule(ctx, callee, [*args, *kwargs.values()])
+        if rule is not None:
             return expand(ctx, rule, args, kwargs, callee)
         if is_static([args, list(kwargs.values())]):
             return scalars.static(ctx, callee, *args, **kwargs)

@@ -393,10 +393,13 @@ COMPLEX = {
 }  # fmt: skip
 
 
-def rule(ctx: Context, function: Any, operands: Iterable[Any]) -> Rule:
-    """The rule of a function that `find` finds, for these operands."""
-    if function not in COMPLEX and any(is_number(x) and library.is_complex(ctx, x) for x in operands):
-        ctx.fail("AD301", f"`{function.__name__}` is not defined for complex numbers", "use `z.real` and `z.imag`")
+def rule(ctx: Context, function: Any, operands: Iterable[Any]) -> Rule | None:
+    """The rule of a function for these operands, if `find` finds one."""
     found = find(function)
-    assert found is not None
+    if (
+        found is not None
+        and function not in COMPLEX
+        and any(is_number(x) and library.is_complex(ctx, x) for x in operands)
+    ):
+        ctx.fail("AD301", f"`{function.__name__}` is not defined for complex numbers", "use `z.real` and `z.imag`")
     return found

@@ -67,9 +67,7 @@ def _manager(ctx: Context, node: ast.With, expression: ast.expr) -> Manager:
     if found in TRANSPARENT or isinstance(found, TRANSPARENT):
         return Manager(lambda: None, lambda error: False)
     if call is not None and _is_generator_manager(found):
-        args = evaluate.items(ctx, call.args)
-        keywords = {k.arg: evaluate.expression(ctx, k.value) for k in call.keywords if k.arg is not None}
-        return _of_generator(ctx, node, found.__wrapped__, args, keywords)
+        return _of_generator(ctx, node, found.__wrapped__, *calls.arguments(ctx, call, settle=True))
     manager = found if call is None else evaluate.expression(ctx, call)
     enter, leave = (operators.method_of(manager, name) for name in ("__enter__", "__exit__"))
     if enter is None or leave is None:

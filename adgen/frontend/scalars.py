@@ -293,8 +293,9 @@ def _applied(ctx: Context, function: Any, *operands: Any) -> Any:
 
     if function in UNARY:
         return unary(ctx, UNARY[function], *operands)
-    if composites.find(function) is not None:
-        result = composites.rule(ctx, function, operands)(ctx, *operands)
+    rule = composites.rule(ctx, function, operands)
+    if rule is not None:
+        result = rule(ctx, *operands)
         return strong(ctx, result) if from_numpy(function) else result
     meaning = ops.meaning(function)
     if meaning is None:

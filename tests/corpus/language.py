@@ -570,3 +570,17 @@ def mode_of_the_module(x=0.75):
     with mode("doubled"):
         y = factor_of_mode(x)
     return y * factor_of_mode(x)
+
+
+@contextlib.contextmanager
+def scaled_by(x, factor=1.0, offset=0.0):
+    yield x * factor + offset
+
+
+def manager_with_a_dict_of_arguments(x=0.5):
+    options = {"factor": 3.0, "offset": 1.0}
+    with scaled_by(x, **options) as y:
+        z = y * y
+    with scaled_by(*(x, 2.0)) as y:
+        z += y
+    return z
