@@ -19,7 +19,6 @@ from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.types import Buffer
 
 Stretch = tuple[int, int]  # first and last tick
-LOOPS = (core.FOR, core.WHILE)
 
 
 @dataclass(eq=False)
@@ -35,7 +34,7 @@ class Place:
     @property
     def repeats(self) -> bool:
         """True when the region may be executed more than once each time its owner is reached."""
-        return self.owner is not None and self.owner.row in LOOPS
+        return self.owner is not None and self.owner.row in core.LOOPS
 
 
 @dataclass(eq=False)

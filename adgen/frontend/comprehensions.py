@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 LARGEST = 10_000
-COMPREHENSION = "comprehension"
 
 
 KEYS, VALUES, ITEMS = (type(view) for view in (dict[Any, Any]().keys(), dict[Any, Any]().values(), {0: 0}.items()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -160,9 +160,9 @@ class Context:
             self.owned[id(value)] = value
         return value
 
-    def reserve(self, name: str) -> str:
-        """A name for a callee that nothing else has."""
-        taken = {self.title, *self.callees, *(n for custom in self.customs for n in (custom.vjp, custom.jvp))}
+    def reserve(self, name: str, also: Iterable[str] = ()) -> str:
+        """A name for a callee that nothing else has; `also` are taken too."""
+        taken = {self.title, *also, *self.callees, *(n for custom in self.customs for n in (custom.vjp, custom.jvp))}
         made, number = name, 2
         while made in taken:
             made, number = f"{name}_{number}", number + 1
@@ -223,7 +223,7 @@ class Context:
     def may_raise(self, *kinds: type[BaseException]) -> None:
         """Python may raise one of these where adgen computes on: refused where the program would notice."""
         for kind in kinds:
-            if any(guard.catches(kind) for guard in self.guards):
+            if self.catching(kind):
                 self.refuse_raising(kind.__name__, self.span)
 
     def catching(self, kind: type[BaseException]) -> bool:

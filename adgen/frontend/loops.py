@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 ATTEMPTS = 16
-RETURN_SLOTS = (Slot(0, RETURNED), Slot(0, RESULT))
 
 
 def run_loop(ctx: Context, header: Header, run: Callable[[Value | None], None]) -> None:
@@ -187,11 +186,10 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
             changed = True
         else:
             plan.late[slot] = meet(ctx, value_of(entry, slot), after, str(slot.key), True, entry.items, end.items)
-    slots = [*plan.head, *plan.late]
-    templates = {**plan.head, **plan.late}
-    joins = [(slot, value_of(entry, slot), value_of(end, slot)) for slot in slots]
-    sides = entry.items, end.items
-    pairs = [(templates[slot], tuple(zip((before, after), sides)), before) for slot, before, after in joins]
+    pairs = []
+    for slot, template in [*plan.head.items(), *plan.late.items()]:
+        before, after = value_of(entry, slot), value_of(end, slot)
+        pairs.append((template, ((before, entry.items), (after, end.items)), before))
     changed |= separate(ctx, pairs)
     for slot, template in plan.head.items():
         if (reason := never(template)) is not None:

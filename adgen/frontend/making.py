@@ -16,7 +16,7 @@ from adgen.frontend import aliasing, arrays, memory, results, source
 from adgen.frontend.context import Context, Frame
 from adgen.frontend.specs import ArraySpec, Leaf, OutputTree, Path, ScalarSpec
 from adgen.frontend.values import Number
-from adgen.ir.nodes import Function, Region, Value
+from adgen.ir.nodes import Function, Value
 
 Run = Callable[[Context, Mapping[Path, Any]], Any]
 _EMPTY = ast.FunctionDef("call", ast.arguments([], [], None, [], [], None, []), [ast.Pass()], [], None)
@@ -29,7 +29,6 @@ class Made:
     function: Function
     output: OutputTree
     mutated: tuple[int, ...]
-    region: Region
 
 
 def fill(ctx: Context, leaves: Sequence[Leaf], arguments: Sequence[Value], span: Span | None, run: Run) -> Made:
@@ -50,7 +49,7 @@ def fill(ctx: Context, leaves: Sequence[Leaf], arguments: Sequence[Value], span:
     aliasing.verify(region, owner, ctx.moves, ctx.upkeep)
     names = results.names(output, [leaf.name for leaf in leaves])
     builder.span = span
-    return Made(builder.function(ctx.title, block, names), output, mutated, region)
+    return Made(builder.function(ctx.title, block, names), output, mutated)
 
 
 def make_function(around: Context, title: str, leaves: Sequence[Leaf], run: Run) -> Made:

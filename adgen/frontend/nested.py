@@ -94,10 +94,7 @@ def _with_callees(ctx: Context, function: Function) -> Region:
     """The body of a function; its callees join those of the function being lowered, under names of their own."""
     names: dict[str, str] = {}
     for name in function.callees:
-        made, number = name, 2
-        while made in ctx.callees or made in names.values() or made == ctx.title:
-            made, number = f"{name}_{number}", number + 1
-        names[name] = made
+        names[name] = ctx.reserve(name, names.values())
     for name, callee in function.callees.items():
         notes = {key: note for key, note in callee.notes.items() if key != "derived"}  # of a table that ends here
         body = renamed(callee.body, names)

@@ -19,7 +19,7 @@ from adgen.frontend import control, evaluate
 from adgen.frontend import statements as blocks
 from adgen.frontend.context import Guard, Hazard, Kinds, PythonError
 from adgen.frontend.join import same
-from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED, jumps
+from adgen.frontend.scan import BROKEN, CONTINUED, RETURNED, jumps
 from adgen.frontend.state import State
 from adgen.frontend.values import describe
 from adgen.ir import core
@@ -28,8 +28,6 @@ from adgen.ir.nodes import Operation, Region, Value, walk
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
-
-JUMPS = (RETURNED, RESULT, BROKEN, CONTINUED)
 
 
 def statement(ctx: Context, node: ast.Try) -> None:
@@ -263,7 +261,7 @@ def _handle(ctx: Context, trying: Trying, error: PythonError) -> None:
 def set_aside(ctx: Context, final: Callable[[], object]) -> None:
     """Run what is done at the end whatever jumps have been made, which go on afterwards."""
     names = ctx.frame.names
-    made = {flag: names[flag] for flag in JUMPS if flag in names}
+    made = {flag: names[flag] for flag in control.FLAGS if flag in names}
     for flag in (RETURNED, BROKEN, CONTINUED):
         if flag in names:
             names[flag] = False

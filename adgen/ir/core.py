@@ -38,7 +38,7 @@ Indices and extents are `i64`; indices are in range and not negative: whoever ma
 from __future__ import annotations
 
 from adgen.ir.nodes import Attributes, Operation, Row, Value
-from adgen.ir.types import BOOL, I64, Buffer, Scalar, Stack, Type, parse_type
+from adgen.ir.types import BOOL, I64, Buffer, Scalar, Stack, Type, is_float, parse_type
 
 
 def _fail(message: str) -> TypeError:
@@ -193,6 +193,10 @@ CORE_ROWS = (
 )  # fmt: skip
 
 
+LOOPS = (FOR, WHILE)
+OWNERS = (*LOOPS, IF, CUSTOM)  # of regions
+
+
 def inputs_of(custom: Operation) -> tuple[Value, ...]:
     """What a `custom` operation takes."""
     return custom.operands[: len(custom.operands) - custom.attributes["outputs"]]
@@ -201,3 +205,18 @@ def inputs_of(custom: Operation) -> tuple[Value, ...]:
 def outputs_of(custom: Operation) -> tuple[Value, ...]:
     """The buffers that a `custom` operation fills."""
     return custom.operands[len(custom.operands) - custom.attributes["outputs"] :]
+
+
+def known_to_rules(custom: Operation) -> tuple[Value, ...]:
+    """What every rule of a `custom` operation is given first: the inputs, the results and the outputs."""
+    return (*inputs_of(custom), *custom.results, *outputs_of(custom))
+
+
+def moving(custom: Operation) -> list[Value]:
+    """The inputs of a `custom` operation that can carry a derivative."""
+    return [value for value in inputs_of(custom) if is_float(value.type)]
+
+
+def moved(custom: Operation) -> list[Value]:
+    """The results and outputs of a `custom` operation that can carry a derivative."""
+    return [value for value in (*custom.results, *outputs_of(custom)) if is_float(value.type)]

@@ -19,7 +19,7 @@ from adgen.ir import core
 from adgen.ir.builder import INT64_RANGE
 from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.translate import DTYPES
-from adgen.ir.types import BOOL, I64, Buffer, Scalar, Type, is_float
+from adgen.ir.types import BOOL, I64, Buffer, Scalar, Type
 
 Use = tuple[Sequence[Value], Sequence[Value]]  # what is given and what comes back
 
@@ -114,12 +114,7 @@ class _Verifier:
         """The regions of an operation have the arguments and results that its row documents."""
         row = operation.row
         carried = tuple(value.type for value in operation.results)
-        if any(not isinstance(kind, Scalar) for kind in carried) and row in (
-            core.FOR,
-            core.WHILE,
-            core.IF,
-            core.CUSTOM,
-        ):
+        if row in core.OWNERS and any(not isinstance(kind, Scalar) for kind in carried):
             raise self.fail(place, "only scalars are carried and yielded by regions")
         go: tuple[Type, ...] = (BOOL,) if row is core.FOR and operation.attributes.get("exit") else ()
         expected: dict[object, list[tuple[tuple[Type, ...], tuple[Type, ...]]]] = {
@@ -166,10 +161,7 @@ class _Verifier:
 
 def rule_types(custom: Operation, kind: str) -> Use:
     """Values of the types that a rule of a `custom` operation takes and gives."""
-    outputs = (*custom.results, *core.outputs_of(custom))
-    moved = tuple(value for value in outputs if is_float(value.type))
-    moving = tuple(value for value in core.inputs_of(custom) if is_float(value.type))
-    known = (*core.inputs_of(custom), *outputs)
+    known, moving, moved = core.known_to_rules(custom), core.moving(custom), core.moved(custom)
     return ((*known, *moved), moving) if kind == "vjp" else ((*known, *moving), moved)
 
 

@@ -27,7 +27,7 @@ from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import F32, Buffer, Scalar, is_float
 from adgen.passes.activity import active
 from adgen.passes.callees import Callees, floats, types_of
-from adgen.passes.custom import inlined, moved, moving, zeros, zeros_like
+from adgen.passes.custom import inlined, zeros, zeros_like
 from adgen.passes.dead_code import dead_code
 from adgen.passes.exporters import Side
 from adgen.passes.localise import copy_into, copy_of
@@ -281,7 +281,7 @@ def _call(reverse: Reverse, operation: Operation) -> list[Operation] | None:
 
 def _custom(reverse: Reverse, operation: Operation) -> list[Operation] | None:
     """The rule, in the reverse sweep.  Of memory that it reads and later code overwrites it reads copies."""
-    inputs, outputs = moving(operation), moved(operation)
+    inputs, outputs = core.moving(operation), core.moved(operation)
     if not any(value in reverse.active for value in inputs) or not any(value in reverse.active for value in outputs):
         return None
     builder, definitions = reverse.builder, reverse.builder.definitions
@@ -292,14 +292,11 @@ def _custom(reverse: Reverse, operation: Operation) -> list[Operation] | None:
             if isinstance(value.type, Buffer) and not reverse.memory.stays(operation, value):
                 kept[value] = _saved(side, value)
     cotangents = [_cotangent_of(reverse, value) for value in outputs]
-    known = [
-        kept.get(value, value)
-        for value in (*core.inputs_of(operation), *operation.results, *core.outputs_of(operation))
-    ]
+    given = [kept.get(value, value) for value in core.known_to_rules(operation)]
     rule = reverse.callees.table.get(operation.attributes["vjp"])
     if rule is None:
         rule = reverse.callees.transpose(operation.attributes["jvp"], len(inputs))
-        known += [kept.get(value, value) for value in inputs]  # in place of tangents: it is linear in them
+        given += [kept.get(value, value) for value in inputs]  # in place of tangents: it is linear in them
     if rule is None:
         raise AdgenError(
             "AD146",
@@ -307,7 +304,7 @@ def _custom(reverse: Reverse, operation: Operation) -> list[Operation] | None:
             operation.span,
             "give it a vjp rule too",
         )
-    parts = inlined(builder, rule, (*known, *cotangents))
+    parts = inlined(builder, rule, (*given, *cotangents))
     builder.span = operation.span
     for value, part, nothing in zip(inputs, parts, zeros(rule), strict=True):
         if isinstance(value.type, Buffer):

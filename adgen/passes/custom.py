@@ -12,7 +12,7 @@ from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function, Operation, Value, walk
-from adgen.ir.types import Buffer, is_float
+from adgen.ir.types import Buffer
 from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 
 
@@ -44,6 +44,9 @@ def inline_custom(function: Function) -> Function:
         record(builder, operation, mapped(region.results, mapping), mapping)
         return True
 
+    functions = (function, *function.callees.values())
+    if all(operation.row is not core.CUSTOM for each in functions for operation in walk(each.body)):
+        return function
     return reachable(everywhere(function, lambda each: rebuild(each, inside)))
 
 
@@ -52,16 +55,6 @@ def inlined(builder: Builder, rule: Function, operands: Sequence[Value]) -> tupl
     mapping = dict(zip(rule.parameters, operands, strict=True))
     clone(builder, rule.body.operations, mapping)
     return mapped(rule.results, mapping)
-
-
-def moving(operation: Operation) -> list[Value]:
-    """The inputs of a `custom` operation that can carry a derivative."""
-    return [value for value in core.inputs_of(operation) if is_float(value.type)]
-
-
-def moved(operation: Operation) -> list[Value]:
-    """The results and outputs of a `custom` operation that can carry a derivative."""
-    return [value for value in (*operation.results, *core.outputs_of(operation)) if is_float(value.type)]
 
 
 def zeros(rule: Function) -> list[bool]:

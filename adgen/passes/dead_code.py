@@ -19,7 +19,6 @@ from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.types import Buffer, Stack
 
 WRITES = (core.STORE, core.ACCUMULATE)
-OWNERS = (core.FOR, core.WHILE, core.IF, core.CUSTOM)
 
 
 def dead_code(function: Function) -> Function:
@@ -110,7 +109,7 @@ class _Liveness:
             elif row is core.CUSTOM:
                 for value in core.outputs_of(operation):
                     self.touching.setdefault(self.root[value], []).append(operation)
-            elif row in (core.FOR, core.WHILE):
+            elif row in core.LOOPS:
                 for inner in operation.regions:
                     for position, value in enumerate(inner.arguments[row is core.FOR :]):
                         self.argument_of[value] = (operation, position)
@@ -150,7 +149,7 @@ class _Liveness:
         if made is not None:
             operation, position = made
             self._use(operation)
-            if operation.row in (core.FOR, core.WHILE):
+            if operation.row in core.LOOPS:
                 self._carry(operation, position)
             elif operation.row in (core.IF, core.CUSTOM):
                 for region in operation.regions:
@@ -182,7 +181,7 @@ def _kept(region: Region, live: _Liveness) -> Region:
     kept: list[Operation] = []
     for operation in region.operations:
         if id(operation) in live.operations:
-            kept.append(_kept_owner(operation, live) if operation.row in OWNERS else operation)
+            kept.append(_kept_owner(operation, live) if operation.row in core.OWNERS else operation)
     same = len(kept) == len(region.operations) and all(a is b for a, b in zip(kept, region.operations))
     return region if same else replace(region, operations=tuple(kept))
 

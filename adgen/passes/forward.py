@@ -19,7 +19,7 @@ from adgen.ir.types import Buffer, Scalar, Stack, is_float
 from adgen.passes.activity import roots, varied
 from adgen.passes.adjoint import transpose
 from adgen.passes.callees import Callees, floats, types_of
-from adgen.passes.custom import inlined, moved, moving, zeros_like
+from adgen.passes.custom import inlined, zeros_like
 from adgen.passes.localise import copy_into
 from adgen.passes.rebuild import clone_operation
 from adgen.passes.strong_zeros import Fragile, guarded
@@ -96,10 +96,10 @@ class _Forward:
     def elementwise(self, operation: Operation) -> None:
         self.copy(operation)
         if operation.results and operation.result in self.varied:
-            tangents = [self.tangent.get(value) for value in operation.operands]
-            guarded = [self.guarded(operation, k) for k, moving in enumerate(tangents) if self.is_guarded(operation, k)]
-            kept = [None if self.is_guarded(operation, k) else moving for k, moving in enumerate(tangents)]
-            parts = [part for part in (self.pushed(operation, kept), *guarded) if part is not None]
+            weak = [k for k in range(len(operation.operands)) if self.is_guarded(operation, k)]
+            guarded = [self.guarded(operation, k) for k in weak]
+            plain = [None if k in weak else self.tangent.get(value) for k, value in enumerate(operation.operands)]
+            parts = [part for part in (self.pushed(operation, plain), *guarded) if part is not None]
             self.set(operation.result, reduce(partial(self.builder.op, ops.ADD), parts) if parts else None)
 
     def pushed(self, operation: Operation, tangents: Sequence[Value | None]) -> Value | None:
@@ -191,15 +191,14 @@ class _Forward:
     def custom(self, operation: Operation) -> None:
         """The rule, after the operation itself."""
         clone_operation(self.builder, operation, self.primal)
-        inputs, outputs = moving(operation), moved(operation)
+        inputs, outputs = core.moving(operation), core.moved(operation)
         if not any(value in self.tangent for value in inputs):
             return
         builder = self.builder
         tangents = [
             self.tangent.get(value) or zeros_like(builder, self.primal[value], f"{value.name}_dot") for value in inputs
         ]
-        known = (*core.inputs_of(operation), *operation.results, *core.outputs_of(operation))
-        given = [self.primal[value] for value in known]
+        given = [self.primal[value] for value in core.known_to_rules(operation)]
         rule = self.callees.table.get(operation.attributes["jvp"])
         if rule is None:
             rule = self.callees.transpose(operation.attributes["vjp"], len(outputs))

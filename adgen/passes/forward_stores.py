@@ -185,7 +185,7 @@ class _Forwarder:
         for root in self.memory.read(operation):
             self.pending.pop(root, None)
         written = self.memory.written(operation)
-        if operation.row in (core.FOR, core.WHILE):
+        if operation.row in core.LOOPS:
             for root in written:
                 self.contents.forget(root)
         regions = tuple(self.region(region, mapping) for region in operation.regions)

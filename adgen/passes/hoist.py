@@ -17,7 +17,7 @@ from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation
 from adgen.passes.memory import Memory
 from adgen.passes.rebuild import Mapping, clone_operation, mapped, rebuild_with
-from adgen.passes.scoped import OWNERS, ScopedBuilder
+from adgen.passes.scoped import ScopedBuilder
 
 
 def hoist(function: Function) -> Function:
@@ -74,7 +74,7 @@ class _Hoister:
     def __call__(self, builder: Builder, operation: Operation, mapping: Mapping) -> bool:
         assert isinstance(builder, ScopedBuilder)
         row = operation.row
-        if row in OWNERS:
+        if row in core.OWNERS:
             self._enter(builder, operation, mapping)
             return True
         if row in (core.CHECK, core.CALL):
@@ -96,7 +96,7 @@ class _Hoister:
 
     def _enter(self, builder: ScopedBuilder, operation: Operation, mapping: Mapping) -> None:
         depth = len(builder.blocks) + 1
-        loop = operation.row in (core.FOR, core.WHILE)
+        loop = operation.row in core.LOOPS
         floor = self.frames[-1].floor if loop else depth
         self.frames.append(_Frame(operation, floor, _surely_runs(builder, operation, mapping)))
         clone_operation(builder, operation, mapping, self)

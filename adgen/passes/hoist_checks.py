@@ -24,7 +24,7 @@ from adgen.passes.forms import Forms
 from adgen.passes.polynomials import Form
 from adgen.passes.ranges import COMPARISONS, Ranges, Scope
 from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, rebuild_with, record
-from adgen.passes.scoped import OWNERS, ScopedBuilder
+from adgen.passes.scoped import ScopedBuilder
 
 LATEST = 8  # tests that are compared with a new one
 ANYTHING = "*"  # what a call may raise
@@ -85,7 +85,7 @@ class _Checks:
     def __call__(self, builder: Builder, operation: Operation, mapping: Mapping) -> bool:
         assert isinstance(builder, ScopedBuilder)
         row = operation.row
-        if row in OWNERS:
+        if row in core.OWNERS:
             self._owner(builder, operation, mapping)
         elif row is core.CHECK:
             self._check(builder, operation, mapping)

@@ -50,7 +50,7 @@ class Memory:
                 if row is not core.LOAD:
                     writes.add(root)
             elif operation.regions:
-                self.has_loops |= row in (core.FOR, core.WHILE)
+                self.has_loops |= row in core.LOOPS
                 inner = [self._scan(part) for part in operation.regions]
                 touched = frozenset().union(*(part[0] for part in inner)), frozenset().union(*(p[1] for p in inner))
                 self._read[id(operation)], self._written[id(operation)] = touched

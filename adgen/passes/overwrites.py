@@ -58,7 +58,7 @@ class Overwrites:
                 self.last_store[root] = self._number
                 self.storing_loops.setdefault(root, set()).update(id(loop) for loop in loops)
                 self._stores.setdefault(root, []).append((operation, loops))
-            inner = (*loops, operation) if operation.row in (core.FOR, core.WHILE) else loops
+            inner = (*loops, operation) if operation.row in core.LOOPS else loops
             for nested in operation.regions:
                 self._scan(nested, inner)
             if operation.row is core.CUSTOM:  # its outputs count from after it

@@ -274,18 +274,14 @@ class Resolver:
         buffer, flat = allocation.result, self._has_reshape(allocation.result)
         assert isinstance(buffer.type, Buffer)
 
-        def place(builder: Builder, leading: Sequence[Value], index: Sequence[Value]) -> tuple[Value, ...]:
-            if not flat:
-                return (*leading, *index)
-            total = builder.index(0)
-            for item, extent in zip(index, extents if builder is self.builder else allocation.operands):
-                total = builder.op(ops.ADD, builder.op(ops.MUL, total, extent), item)
-            return (*leading, total)
+        def place(builder: Builder, sizes: Sequence[Value], index: Sequence[Value]) -> tuple[Value, ...]:
+            return (_linear(builder, index, sizes),) if flat else tuple(index)
 
         def save(builder: Builder) -> None:
             def element(*index: Value) -> None:
                 value = builder.load(buffer, index)
-                builder.store(expansion.handle, value, place(builder, expansion.forward, index))
+                own = place(builder, allocation.operands, index)
+                builder.store(expansion.handle, value, (*expansion.forward, *own))
 
             builder.nest(allocation.operands, element)
 
@@ -295,7 +291,7 @@ class Resolver:
         copy = builder.alloc(buffer.type.element, extents, buffer.name, zero=False)
 
         def element(*index: Value) -> None:
-            value = builder.load(expansion.handle, place(builder, expansion.reverse, index))
+            value = builder.load(expansion.handle, (*expansion.reverse, *place(builder, extents, index)))
             builder.store(copy, value, index)
 
         builder.nest(extents, element)
@@ -351,7 +347,10 @@ class Resolver:
         index = operation.operands[head:]
         if handle is not origin or self._has_reshape(origin):
             extents = self._handle_extents(handle, forward)
-            index = (self._linear(self.scratch if forward else self.builder, index, extents, extra),)
+            builder = self.scratch if forward else self.builder
+            with builder.block() as block:
+                index = (_linear(builder, index, extents),)
+            extra = block.operations
         operands = (expansion.handle, *operation.operands[1:head], *leading, *index)
         return [*extra, Operation(operation.row, operands, operation.results, operation.attributes, (), operation.span)]
 
@@ -368,14 +367,13 @@ class Resolver:
         sizes = operation.operands if operation.row is core.ALLOC else operation.operands[1:]
         return list(sizes) if forward else [self.mapping.get(value, value) for value in sizes]
 
-    @staticmethod
-    def _linear(builder: Builder, index: Sequence[Value], extents: Sequence[Value], into: list[Operation]) -> Value:
-        with builder.block() as block:
-            total = index[0] if index else builder.index(0)
-            for item, extent in zip(index[1:], extents[1:], strict=True):
-                total = builder.op(ops.ADD, builder.op(ops.MUL, total, extent), item)
-        into.extend(block.operations)
-        return total
+
+def _linear(builder: Builder, index: Sequence[Value], extents: Sequence[Value]) -> Value:
+    """The place of an element in memory that is stored by rows."""
+    total = index[0] if index else builder.index(0)
+    for item, extent in zip(index[1:], extents[1:], strict=True):
+        total = builder.op(ops.ADD, builder.op(ops.MUL, total, extent), item)
+    return total
 
 
 def _push_all(builder: Builder, allocation: Operation, stack: Value) -> None:

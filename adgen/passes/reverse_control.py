@@ -27,8 +27,6 @@ from adgen.passes.surgery import free_values, fresh, prune, rewrite, substitute
 if TYPE_CHECKING:
     from adgen.passes.adjoint import Reverse
 
-LOOPS = (core.FOR, core.WHILE)
-
 
 def reverse_for(reverse: Reverse, operation: Operation) -> list[Operation] | None:
     """Reverse a `for`: from what is still there, else again and back in one iteration, else by recording."""
@@ -92,7 +90,7 @@ def _may_run_again(reverse: Reverse, loop: Operation) -> bool:
     if reverse.running_again or loop.attributes.get("exit"):
         return False
     inner = list(walk(loop.regions[0]))
-    if reverse.loop_depth and not any(operation.row in LOOPS for operation in inner):
+    if reverse.loop_depth and not any(operation.row in core.LOOPS for operation in inner):
         return False
     own = {operation.result for operation in inner if operation.row is core.ALLOC}
     root = reverse.memory.root
@@ -329,14 +327,17 @@ class _Loop:
 
 
 def _is_sum(builder: Builder, following: Value, argument: Value) -> bool:
-    """True when a loop adds to a carried value and does nothing else to it: its cotangent is one for all iterations."""
-    while following is not argument:
-        operation = builder.definitions.get(following)
-        if operation is None or operation.row is not ops.ADD:
-            return False
-        first, second = operation.operands
-        following = first if first is argument or first.name == argument.name else second
-    return True
+    """True when a carried value becomes a sum of itself and others: no mask makes its cotangent zero."""
+    pending, seen = [following], set[Value]()
+    while pending:
+        value = pending.pop()
+        if value is argument:
+            return True
+        operation = builder.definitions.get(value)
+        if operation is not None and operation.row is ops.ADD and value not in seen:
+            pending.extend(operation.operands)
+        seen.add(value)
+    return False
 
 
 def _outside_effect(reverse: Reverse, operation: Operation, own: set[Value]) -> bool:

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from adgen.ir import core
 from adgen.ir.builder import Block, Builder
 from adgen.ir.nodes import Operation, Value
-
-OWNERS = (core.FOR, core.WHILE, core.IF, core.CUSTOM)
 
 
 class ScopedBuilder(Builder):

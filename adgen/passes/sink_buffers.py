@@ -90,7 +90,7 @@ def _place(
     moved = False
     for owner, number in uses.common.get(root, path)[len(path) :]:
         inner = owner.regions[number]
-        if owner.row in (core.FOR, core.WHILE):
+        if owner.row in core.LOOPS:
             if number != len(owner.regions) - 1 or coverage.of(inner) is Cover.READS:
                 break
             zero = False

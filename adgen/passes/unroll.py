@@ -97,7 +97,7 @@ class _Choice:
             return 1 + inside
         trips = range(start, stop, operation.attributes["step"])
         touched = self.memory.read(operation) | self.memory.written(operation)
-        loops = any(o.row in (core.FOR, core.WHILE) and id(o) not in self.trips for o in walk(operation.regions[0]))
+        loops = any(o.row in core.LOOPS and id(o) not in self.trips for o in walk(operation.regions[0]))
         if loops or not 2 <= len(trips) <= MOST_ITERATIONS or not touched & self.small:
             return 1 + inside
         if len(trips) * inside > MOST_OPERATIONS:

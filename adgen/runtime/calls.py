@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend.complexes.types import Complex
-from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec
+from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, has_complex
 from adgen.ir.types import BOOL, Buffer
 from adgen.runtime.callcode import call_source, output_constants, scalar_results
 from adgen.runtime.convert import (
@@ -139,7 +138,7 @@ def direct_call(
     same arguments.  None when these arguments need more than a check.
     """
     for spec in specs.values():
-        if isinstance(spec, StructSpec) or _is_complex_array(spec):
+        if isinstance(spec, StructSpec) or has_complex(spec):
             return None
         if isinstance(spec, StaticSpec) and not is_fixed(spec.value):
             return None
@@ -169,10 +168,6 @@ def direct_call(
     tests = [*options, *_array_tests(entry.program, names)]
     checks = [f"if {' or '.join(tests)}:", f"    return {slow}"] if tests else []
     return entry.define(call_source(entry.program, "direct", names, [*checks, *casts], slow), "direct", **bound)
-
-
-def _is_complex_array(spec: Spec) -> bool:
-    return isinstance(spec, ArraySpec) and isinstance(spec.element, Complex)
 
 
 def _array_tests(program: Program, names: Sequence[str]) -> list[str]:

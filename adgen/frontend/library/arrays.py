@@ -169,24 +169,23 @@ def isneginf(x: Any) -> Any:
     return np.asarray(x) == -np.inf
 
 
-def running_maximum(array: Any, axis: Any = 0) -> Any:
-    """`np.maximum.accumulate`."""
+def _running(choose: Any, array: Any, axis: Any) -> Any:
     rows = np.moveaxis(np.asarray(array), axis, 0)
     result = np.empty(rows.shape, dtype=rows.dtype)
     result[0] = rows[0]
     for i in range(1, rows.shape[0]):
-        result[i] = np.maximum(result[i - 1], rows[i])
+        result[i] = choose(result[i - 1], rows[i])
     return np.moveaxis(result, 0, axis)
+
+
+def running_maximum(array: Any, axis: Any = 0) -> Any:
+    """`np.maximum.accumulate`."""
+    return _running(np.maximum, array, axis)
 
 
 def running_minimum(array: Any, axis: Any = 0) -> Any:
     """`np.minimum.accumulate`."""
-    rows = np.moveaxis(np.asarray(array), axis, 0)
-    result = np.empty(rows.shape, dtype=rows.dtype)
-    result[0] = rows[0]
-    for i in range(1, rows.shape[0]):
-        result[i] = np.minimum(result[i - 1], rows[i])
-    return np.moveaxis(result, 0, axis)
+    return _running(np.minimum, array, axis)
 
 
 def running_sum(array: Any, axis: Any = 0) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adgen.frontend.library import lu as systems
-from adgen.frontend.library.matrices import square
+from adgen.frontend.library.matrices import square, swap
 from adgen.frontend.rules import Rules, with_rules
 
 Array = Any
@@ -45,8 +45,7 @@ def _factor(a: Array) -> Any:
                     row, column = i, j
         if row != k:
             sign = -sign
-            for j in range(n):
-                ldr[k, j], ldr[row, j] = ldr[row, j], ldr[k, j]
+            swap(ldr, k, row)
             rows[k], rows[row] = rows[row], rows[k]
         if column != k:
             sign = -sign

@@ -63,8 +63,7 @@ exponential = with_rules(_exponential, Rules(_exponential, _exponential_vjp, _ex
 
 def expm(a: Array) -> Array:
     """`scipy.linalg.expm`."""
-    if a.shape[0] != a.shape[1]:
-        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+    square(a)
     return exponential(a)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adgen.frontend.library.matrices import product, square
+from adgen.frontend.library.matrices import product, square, swap
 from adgen.frontend.rules import Rules, with_rules
 
 Array = Any
@@ -32,10 +32,7 @@ def _factor(a: Array) -> Any:
                 pivot = i
         if pivot != k:
             sign = -sign
-            for j in range(n):
-                item = lu[k, j]
-                lu[k, j] = lu[pivot, j]
-                lu[pivot, j] = item
+            swap(lu, k, pivot)
             row = order[k]
             order[k] = order[pivot]
             order[pivot] = row

@@ -30,6 +30,13 @@ def largest(x: Array) -> Any:
     return found
 
 
+def rotation(ratio: Any) -> Any:
+    """The cosine and sine of the smaller of Jacobi's angles, whose double has this cotangent."""
+    tangent = np.copysign(1.0, ratio) / (abs(ratio) + np.hypot(ratio, 1.0))
+    cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+    return cosine, tangent * cosine
+
+
 def rotate(rows: Array, p: Any, q: Any, cosine: Any, sine: Any) -> None:
     """Rotate two rows into each other."""
     for k in range(rows.shape[1]):

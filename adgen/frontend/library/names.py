@@ -235,7 +235,8 @@ def lstsq(ctx: Context, a: Any, b: Any, rcond: Any = None) -> Any:
     x = run(ctx, singular.least_squares, (matrix, _matrix(ctx, "lstsq", b, 2, 1)))
     message = "the residuals of `np.linalg.lstsq` are not supported: their shape depends on values"
     residuals = Poison("AD236", message, "compute them: `np.sum((a @ x - b)**2, axis=0)`")
-    return x, residuals, run(ctx, singular.matrix_rank, (matrix,)), run(ctx, singular.singular_values, (matrix,))
+    s = run(ctx, singular.singular_values, (matrix,))
+    return x, residuals, run(ctx, singular.rank_of, (matrix, s)), s
 
 
 @expands(np.linalg.matrix_rank)

@@ -16,6 +16,17 @@ from adgen.frontend.rules import Rules, with_rules
 Array = Any
 
 
+def _reflect(vectors: Array, scale: Array, k: Any, columns: Array, j: Any) -> None:
+    """Apply the reflection whose vector is below entry `k` of column `k` to a column."""
+    total = columns[k, j]
+    for i in range(k + 1, len(vectors)):
+        total += vectors[i, k] * columns[i, j]
+    total *= scale[k]
+    columns[k, j] -= total
+    for i in range(k + 1, len(vectors)):
+        columns[i, j] -= total * vectors[i, k]
+
+
 def _factor(a: Array) -> Any:
     """`Q` with orthonormal columns and the triangular `R` of a matrix that has at least as many rows as columns."""
     m, n = a.shape
@@ -37,13 +48,7 @@ def _factor(a: Array) -> Any:
                 work[i, k] /= first - diagonal
             work[k, k] = diagonal
             for j in range(k + 1, n):
-                total = work[k, j]
-                for i in range(k + 1, m):
-                    total += work[i, k] * work[i, j]
-                total *= scale[k]
-                work[k, j] -= total
-                for i in range(k + 1, m):
-                    work[i, j] -= total * work[i, k]
+                _reflect(work, scale, k, work, j)
     q = np.zeros((m, n), dtype=a.dtype)
     r = np.zeros((n, n), dtype=a.dtype)
     for k in range(n):
@@ -52,13 +57,7 @@ def _factor(a: Array) -> Any:
             r[k, j] = work[k, j]
     for k in range(n - 1, -1, -1):
         for j in range(k, n):
-            total = q[k, j]
-            for i in range(k + 1, m):
-                total += work[i, k] * q[i, j]
-            total *= scale[k]
-            q[k, j] -= total
-            for i in range(k + 1, m):
-                q[i, j] -= total * work[i, k]
+            _reflect(work, scale, k, q, j)
     return q, r
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adgen.frontend.library.matrices import largest, rotate, swap, undefined
+from adgen.frontend.library.matrices import largest, rotate, rotation, swap, undefined
 from adgen.frontend.rules import Rules, with_rules
 
 Array = Any
@@ -51,10 +51,7 @@ def _rotated(a: Array) -> Any:
                 mixed = w[p] @ w[q]
                 if not abs(mixed) <= small * np.sqrt(first) * np.sqrt(second):
                     rotated = True
-                    ratio = (second - first) / (2.0 * mixed)
-                    tangent = np.copysign(1.0, ratio) / (abs(ratio) + np.hypot(ratio, 1.0))
-                    cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
-                    sine = tangent * cosine
+                    cosine, sine = rotation((second - first) / (2.0 * mixed))
                     rotate(w, p, q, cosine, sine)
                     rotate(v, p, q, cosine, sine)
     return scale, w, v
@@ -213,7 +210,11 @@ def pseudo_inverse(a: Array, relative: Any) -> Array:
 
 def matrix_rank(a: Array) -> Any:
     """`np.linalg.matrix_rank`."""
-    s = values(a)
+    return rank_of(a, values(a))
+
+
+def rank_of(a: Array, s: Array) -> Any:
+    """The rank of a matrix with these singular values."""
     return np.sum(s > max(a.shape) * np.finfo(a.dtype).eps * largest(s))
 
 

@@ -144,28 +144,25 @@ def nanargmin(a: Any, axis: Any = None) -> Any:
     return np.argmin(np.where(missing, np.inf, a), axis=axis)
 
 
+def _without_nan(a: Any, number: Any) -> Any:
+    """The array with a number in place of NaN."""
+    a = np.asarray(a)
+    return a if a.dtype.kind != "f" else np.where(np.isnan(a), number, a)
+
+
 def nanprod(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """`np.nanprod`: NaN counts as one."""
-    a = np.asarray(a)
-    if a.dtype.kind != "f":
-        return np.prod(a, axis=axis, keepdims=keepdims)
-    return np.prod(np.where(np.isnan(a), 1.0, a), axis=axis, keepdims=keepdims)
+    return np.prod(_without_nan(a, 1.0), axis=axis, keepdims=keepdims)
 
 
 def nancumsum(a: Any, axis: Any = None) -> Any:
     """`np.nancumsum`: NaN counts as zero."""
-    a = np.asarray(a)
-    if a.dtype.kind != "f":
-        return np.cumsum(a, axis=axis)
-    return np.cumsum(np.where(np.isnan(a), 0.0, a), axis=axis)
+    return np.cumsum(_without_nan(a, 0.0), axis=axis)
 
 
 def nancumprod(a: Any, axis: Any = None) -> Any:
     """`np.nancumprod`: NaN counts as one."""
-    a = np.asarray(a)
-    if a.dtype.kind != "f":
-        return np.cumprod(a, axis=axis)
-    return np.cumprod(np.where(np.isnan(a), 1.0, a), axis=axis)
+    return np.cumprod(_without_nan(a, 1.0), axis=axis)
 
 
 def nanvar(a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adgen.frontend.library.matrices import from_lower, largest, rotate, square, swap, to_lower, undefined
+from adgen.frontend.library.matrices import from_lower, largest, rotate, rotation, square, swap, to_lower, undefined
 from adgen.frontend.rules import Rules, with_rules
 
 Array = Any
@@ -35,10 +35,7 @@ def _factor(a: Array) -> Any:
             for q in range(p + 1, n):
                 if not abs(s[p, q]) <= small:
                     rotated = True
-                    ratio = (s[q, q] - s[p, p]) / (2.0 * s[p, q])
-                    tangent = np.copysign(1.0, ratio) / (abs(ratio) + np.hypot(ratio, 1.0))
-                    cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
-                    sine = tangent * cosine
+                    cosine, sine = rotation((s[q, q] - s[p, p]) / (2.0 * s[p, q]))
                     for k in range(n):
                         x = s[k, p]
                         y = s[k, q]
