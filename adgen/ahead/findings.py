@@ -15,7 +15,7 @@ from adgen.ahead.report import CheckReport, EntryReport, FunctionReport
 from adgen.ahead.units import Subject, Unit, unit_of
 from adgen.driver import program
 from adgen.emit import Emitted, emit
-from adgen.frontend.specs import ArraySpec, Spec
+from adgen.frontend.specs import ArraySpec, Spec, bound
 from adgen.runtime.calls import Entry
 from adgen.runtime.samples import sample
 from adgen.toolchain import build, load
@@ -103,7 +103,7 @@ def renamed(text: str, specs: Mapping[str, Spec]) -> str:
     for name, spec in specs.items():
         if isinstance(spec, ArraySpec):
             for axis, extent in enumerate(spec.extents):
-                if extent != ":":
+                if bound(extent):
                     text = re.sub(rf"\b{re.escape(name)}_n{axis}\b", str(extent), text)
     return text
 

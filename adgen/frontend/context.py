@@ -20,11 +20,13 @@ from adgen.frontend.ranges import Ranges
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import Number
 from adgen.frontend.writes import Writes
+from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Value
 from adgen.ir.types import I64, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.aliasing import Move
+    from adgen.frontend.arrays.agreement import Agreements
     from adgen.frontend.infer import Inference
     from adgen.frontend.source import Code
 
@@ -147,6 +149,9 @@ class Context:
     guards: list[Guard] = field(default_factory=list)  # the `try` statements around the present place
     handled: list[PythonError] = field(default_factory=list)  # the exceptions whose handlers are around it
     compiling: tuple[Active, ...] = ()  # the callees around the present place
+    agreements: Agreements | None = None  # extents that are taken for equal from the entry on; None where they are not
+    named: dict[str, Value] = field(default_factory=dict)  # the extents that argument types give names
+    conditional: int = 0  # how many branches around the present place depend on extents
     ranges: Ranges = field(init=False)
     writes: Writes = field(init=False)
 
@@ -199,6 +204,29 @@ class Context:
             return self.builder.span
         end_line, end_column = getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0
         return Span(self.frame.code.file, line, node.col_offset, end_line, end_column)  # type: ignore[attr-defined]
+
+    @contextmanager
+    def under(self, condition: Value) -> Iterator[None]:
+        """What is lowered inside runs only if the condition holds, or only if it does not."""
+        about = self._about_extents(condition)
+        self.conditional += about
+        try:
+            yield
+        finally:
+            self.conditional -= about
+
+    def _about_extents(self, condition: Value) -> bool:
+        """The condition is computed from the extent of an array."""
+        seen, stack = set[Value](), [condition]
+        while stack:
+            operation = self.builder.definitions.get(stack.pop())
+            if operation is None or not operation.row.pure:
+                continue
+            if operation.row is core.DIM:
+                return True
+            stack += [operand for operand in operation.operands if operand not in seen]
+            seen.update(operation.operands)
+        return False
 
     @contextmanager
     def at(self, node: ast.AST) -> Iterator[None]:

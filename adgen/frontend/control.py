@@ -40,11 +40,11 @@ def fork(
     builder = ctx.builder
     span = builder.span
     before = State.capture(ctx)
-    with builder.block() as first:
+    with builder.block() as first, ctx.under(condition):
         left = then()
     state_left = State.capture(ctx)
     before.restore()
-    with builder.block() as second:
+    with builder.block() as second, ctx.under(condition):
         right = otherwise()
     state_right = State.capture(ctx)
     before.restore()

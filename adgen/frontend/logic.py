@@ -80,7 +80,7 @@ def short_circuit(ctx: Context, truth: Value, wants: bool, right: Callable[[], b
     """
     builder = ctx.builder
     before = State.capture(ctx)
-    with builder.block() as block:
+    with builder.block() as block, ctx.under(truth):
         ctx.ranges.assume(truth, wants)
         outcome = right()
     after = State.capture(ctx)

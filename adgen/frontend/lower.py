@@ -18,6 +18,7 @@ from typing import Any
 
 from adgen.diagnostics import AdgenError, Span
 from adgen.frontend import calls, module_variables, results, source
+from adgen.frontend.arrays.agreement import Agreements
 from adgen.frontend.complexes import library
 from adgen.frontend.context import Context, Pattern
 from adgen.frontend.dependencies import Dependency, fingerprint
@@ -236,7 +237,7 @@ def _once(
     leaves = tuple(Leaf(path, spec) for path, spec in spec_leaves(filled) if not isinstance(spec, UnknownSpec))
     arguments = [argument(leaf) for leaf in leaves]
     name = getattr(target, "__name__", "the function")
-    ctx = Context(title=_function_name(target), patterns=patterns)
+    ctx = Context(title=_function_name(target), patterns=patterns, agreements=Agreements.of(leaves, arguments))
     recorder = Recorder(target, {}, [], {})
     ctx.record = recorder
     function = source.python_function(getattr(target, "__func__", target))

@@ -13,8 +13,9 @@ from typing import Any
 
 from adgen.diagnostics import Span
 from adgen.frontend import aliasing, arrays, memory, results, source
+from adgen.frontend.arrays import agreement
 from adgen.frontend.context import Context, Frame
-from adgen.frontend.specs import ArraySpec, Leaf, OutputTree, Path, ScalarSpec
+from adgen.frontend.specs import ArraySpec, Leaf, OutputTree, Path, ScalarSpec, bound
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Function, Value
 
@@ -43,6 +44,7 @@ def fill(ctx: Context, leaves: Sequence[Leaf], arguments: Sequence[Value], span:
         builder.span = span
         output, outcomes = results.collect(ctx, returned, block)
         block.results = tuple(outcomes)
+    block.operations[:0] = agreement.entry(ctx)
     region = block.region()
     owner = results.owners(ctx)
     mutated = results.mutated(ctx, region, owner)
@@ -74,6 +76,8 @@ def _wrap(ctx: Context, argument: Value, leaf: Leaf) -> Any:
         return Number(argument, leaf.spec.weak)
     array = arrays.parameter(ctx, argument, leaf.spec.element)
     for axis, extent in enumerate(leaf.spec.extents):
+        if isinstance(extent, str) and bound(extent):
+            agreement.agree(ctx, ctx.named.setdefault(extent, array.extents[axis]), array.extents[axis])
         if isinstance(extent, int):
             message = f"`{leaf.name}` has extent {{0}} along axis {axis}, not {extent}"
             memory.agree(ctx, array.extents[axis], ctx.builder.index(extent), message)

@@ -32,6 +32,7 @@ class Ranges:
         self._noted: WeakKeyDictionary[Block, set[Hashable]] = WeakKeyDictionary()
         self._bounds: dict[Value, tuple[Affine, Affine, int]] = {}
         self._representatives: dict[Hashable, Value] = {}
+        self._unified: dict[Value, Affine] = {}
         self._forms = Forms(builder, self._atom)
         self.raw = Forms(builder)  # forms in the very values at hand, from which operations may be made
 
@@ -63,10 +64,10 @@ class Ranges:
         if name in ("gt", "ge", "eq"):
             self._state(a.plus(b, -1).shifted(-1 if name == "gt" else 0))
 
-    def _state(self, form: Affine) -> None:
+    def _state(self, form: Affine, block: Block | None = None) -> None:
         if not form.terms or not self.builder.blocks:
             return
-        block, terms = self.builder.blocks[-1], frozenset(form.terms)
+        block, terms = block or self.builder.blocks[-1], frozenset(form.terms)
         facts = self._facts.setdefault(block, {})
         if terms in facts and facts[terms].constant <= form.constant:
             return  # a stronger one is known
@@ -87,6 +88,18 @@ class Ranges:
             elif self.proves(b.times(-1).shifted(-1)):
                 self._state(a)
             return
+
+    def unify(self, value: Value, zero: Affine) -> None:
+        """`zero`, a form in which the value has the coefficient 1 or -1, is 0 from here to the end of the function.
+
+        The value has no form of its own any more, but that of the others.
+        """
+        for fact in (zero, zero.times(-1)):
+            self._state(fact, self.builder.blocks[0])
+        solved = zero.replaced(value, Affine(0)).times(-zero.coefficient(value))
+        self._unified = {known: form.replaced(value, solved) for known, form in self._unified.items()}
+        self._unified[value] = solved
+        self._forms = Forms(self.builder, self._atom)
 
     def noted(self, key: Hashable) -> bool:
         """True when `note(key)` was called in a block that is still open."""
@@ -215,7 +228,7 @@ class Ranges:
         if operation is None or not operation.row.pure:
             return Affine(0, ((value, 1),))
         representative = self._representatives.setdefault(self._key(operation), value)
-        return Affine(0, ((representative, 1),))
+        return self._unified.get(representative) or Affine(0, ((representative, 1),))
 
     def _key(self, operation: Operation) -> Hashable:
         operands = tuple(self.form(x).key if x.type == I64 else x for x in operation.operands)

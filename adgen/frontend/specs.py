@@ -8,7 +8,7 @@ by an `OutputTree` whose leaves are results of the IR function.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,9 @@ from adgen.ir.nodes import Function
 from adgen.ir.types import F32, F64, Buffer, Scalar
 
 Path = tuple[str | int, ...]
+
+STRETCHED = "*"  # the mark of an axis that may have length one where it meets a longer one
+UNEQUAL = "UnequalExtents"  # the check that extents are equal which the function was compiled for
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class ScalarSpec:
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """An array; `extents` may name or fix its extents, as in `f64[n,3]`.
+    """An array; `extents` may name or fix its extents, as in `f64[n,3]`, or say that NumPy may stretch them: `f64[*]`.
 
     An array of complex numbers is a real parameter of the IR with one more axis.
     """
@@ -89,6 +92,21 @@ def complex_spec(kind: type, weak: bool) -> StructSpec:
 
 
 Spec = ScalarSpec | ArraySpec | StaticSpec | StructSpec | UnknownSpec
+
+
+def bound(extent: str | int) -> bool:
+    """True when an extent is fixed or has a name that others may have too."""
+    return extent not in (":", STRETCHED)
+
+
+def stretched(spec: Spec) -> Spec:
+    """The spec with every axis that is not fixed marked as one that may be stretched."""
+    if isinstance(spec, ArraySpec):
+        extents = spec.extents or (":",) * spec.rank
+        return replace(spec, extents=tuple(extent if isinstance(extent, int) else STRETCHED for extent in extents))
+    if isinstance(spec, StructSpec):
+        return replace(spec, items=tuple((key, stretched(item)) for key, item in spec.items))
+    return spec
 
 
 def spec_leaves(specs: Mapping[str, Spec]) -> Iterator[tuple[Path, Any]]:

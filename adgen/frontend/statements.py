@@ -110,7 +110,7 @@ def _raising(ctx: Context, truth: Value, statements: list[ast.stmt]) -> None:
     """The side of an `if` that ends in `raise`: a check where nothing else happens, else a branch without join."""
     builder = ctx.builder
     before = State.capture(ctx)
-    with builder.block() as inner:
+    with builder.block() as inner, ctx.under(truth):
         ctx.ranges.assume(truth)
         block(ctx, statements, frozenset())
     before.restore()

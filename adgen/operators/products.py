@@ -62,4 +62,4 @@ def pulled(operator: Operator, arguments: Mapping[str, Any]) -> Pullback:
     specs = operator.specs(arguments)
     primal, entry = operator.entry(specs, "pure"), operator.entry(specs, "vjp")
     primals = leaves_of(primal, arguments)
-    return Pullback(primal, entry, primal.raw(*primals), primals)
+    return Pullback(primal, entry, primal.raw(*primals), primals, operator.target.function)

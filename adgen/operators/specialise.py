@@ -10,10 +10,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from adgen.diagnostics import AdgenError, render
-from adgen.frontend.specs import Spec, StaticSpec
+from adgen.frontend.specs import Spec, StaticSpec, stretched
 from adgen.operators import store
 from adgen.runtime.calls import Entry
 from adgen.runtime.signatures import specs_key
@@ -66,7 +66,16 @@ def make(function: Function, specs: Mapping[str, Spec], product: str, wrt: Wrt |
         if folder:
             store.keep(folder, root, *stored)
     library, program = stored
-    return Entry(program, load(library), getattr(root, "__globals__", {}))
+    names = getattr(root, "__globals__", {})
+
+    marked = {name: stretched(spec) for name, spec in specs.items()}
+    held = ref(function)  # weakly: the entry must not keep alive what it is known by
+
+    def stretching() -> Callable[..., Any] | None:
+        alive = held()
+        return None if alive is None else specialise(alive, marked, product, wrt).raw
+
+    return Entry(program, load(library), names, stretching)
 
 
 def explained(error: AdgenError, specs: Mapping[str, Spec]) -> AdgenError:

@@ -20,6 +20,7 @@ import numpy as np
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import C64, C128, COMPLEX
 from adgen.frontend.specs import (
+    STRETCHED,
     ArraySpec,
     ScalarSpec,
     Spec,
@@ -79,14 +80,14 @@ def _number(kind: type) -> StructSpec:
 
 
 def array_spec(element: Scalar, extents: Sequence[str]) -> ArraySpec:
-    """An array whose extents are names, numbers, or `:`, `_`, `*` for any."""
+    """An array whose extents are names, numbers, `:` or `_` for any, or `*` for any that NumPy may stretch."""
     return ArraySpec(element, len(extents), tuple(_extent(part) for part in extents))
 
 
 def _extent(text: str) -> str | int:
     if text.isdecimal():
         return int(text)
-    return text if text.isidentifier() and text != "_" else ":"
+    return text if text == STRETCHED or (text.isidentifier() and text != "_") else ":"
 
 
 def signature_specs(function: Callable[..., Any], given: Mapping[str, Spec] | None = None) -> dict[str, Spec]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from adgen.frontend.specs import OutputConstant, OutputLeaf, OutputStruct, OutputTree, rebuild
+from adgen.frontend.specs import UNEQUAL, OutputConstant, OutputLeaf, OutputStruct, OutputTree, rebuild
 from adgen.ir.types import BOOL, F32, F64, I64, Buffer, Scalar
 from adgen.runtime.programs import Program
 
@@ -33,6 +33,11 @@ def slot_names(program: Program) -> list[str]:
     for element, positions in scalar_results(program).items():
         names += [f"all_{element}", *(f"p_r{position}" for position in positions)]
     return names
+
+
+def unequal_statuses(program: Program) -> tuple[int, ...]:
+    """The statuses that say that extents differ which the code takes for equal."""
+    return tuple(number for number, site in enumerate(program.sites, 1) if site.exception == UNEQUAL)
 
 
 def needs_sizes(program: Program) -> bool:
@@ -67,7 +72,12 @@ def call_source(
     if otherwise and I64 in program.parameters:
         guard = ["except OverflowError:", "    give(slot)", f"    return {otherwise}"]
         calls = ["try:", *(f"    {line}" for line in calls), *guard]
-    lines += [*calls, "if status:", "    raise failed(status, slot)"]
+    lines += [*calls, "if status:"]
+    if unequal := unequal_statuses(program):
+        again = f"return other({', '.join(f'a{k}' for k in range(len(program.parameters)))})"
+        lines += [f"    other = stretching() if status in {unequal} else None", "    if other:"]
+        lines += ["        give(slot)", f"        {again}"]
+    lines.append("    raise failed(status, slot)")
     for element, positions in scalar_results(program).items():
         lines += [f"r{position} = all_{element}[{k}]" for k, position in enumerate(positions)]
     if program.workspace:

@@ -35,12 +35,22 @@ C_TYPES = {"f64": "double", "f32": "float", "i64": "int64_t", "bool": "_Bool"}
 
 
 class Entry:
-    """One compiled entry point, ready to be called; `raw` takes the leaves of the arguments in canonical form."""
+    """One compiled entry point, ready to be called; `raw` takes the leaves of the arguments in canonical form.
 
-    def __init__(self, program: Program, library: Any, namespace: Mapping[str, Any] | None = None) -> None:
+    `stretching` gives what to call instead, with these leaves, when axes are not equal that the code takes for equal.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        library: Any,
+        namespace: Mapping[str, Any] | None = None,
+        stretching: Callable[[], Callable[..., Any] | None] = lambda: None,
+    ) -> None:
         self.program = program
         self.library = library
         self.user_names = namespace or {}
+        self.stretching = stretching
         # A call pops a slot and appends it when it is done.  Both are atomic, so no two calls ever share one.
         self.slots: list[tuple[Any, ...]] = []
         self.names = self._bindings()
@@ -98,6 +108,7 @@ class Entry:
             "KEPT_BYTES": KEPT_BYTES,
             "empty": np.empty,
             "new_tuple": tuple.__new__,
+            "stretching": self.stretching,
             "overlapping": overlapping,
             "take": self.slots.pop,
             "give": self.slots.append,

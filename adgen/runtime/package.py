@@ -17,7 +17,7 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import Complex
-from adgen.frontend.specs import ArraySpec, Leaf, ScalarSpec, Spec, StaticSpec, StructSpec
+from adgen.frontend.specs import ArraySpec, Leaf, ScalarSpec, Spec, StaticSpec, StructSpec, bound
 from adgen.ir.types import BOOL, I64, Scalar
 from adgen.runtime.calls import Entry, direct_call
 from adgen.runtime.codec import decode_constant, decode_program, decode_site, decode_spec
@@ -68,7 +68,7 @@ class Signature:
                 for parameter in item["parameters"]
             ]
         )
-        named = [e for s in self.specs.values() if isinstance(s, ArraySpec) for e in s.extents if e != ":"]
+        named = [e for s in self.specs.values() if isinstance(s, ArraySpec) for e in s.extents if bound(e)]
         self.has_extents = len(set(named)) < len(named) or any(isinstance(extent, int) for extent in named)
         positional = all(p.kind in POSITIONAL for p in self.signature.parameters.values())
         self.simple = positional and not self.has_extents
@@ -154,7 +154,7 @@ def check_extents(specs: Mapping[str, Spec], arguments: Mapping[str, Any]) -> No
         if not isinstance(spec, ArraySpec) or not spec.extents:
             continue
         for axis, (wanted, extent) in enumerate(zip(spec.extents, arguments[name].shape, strict=True)):
-            if wanted == ":":
+            if not bound(wanted):
                 continue
             size, owner = (wanted, "its type") if isinstance(wanted, int) else known.setdefault(wanted, (extent, name))
             if size != extent:

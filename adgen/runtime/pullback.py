@@ -28,13 +28,15 @@ def leaves_of(entry: Entry, arguments: Mapping[str, Any]) -> list[Any]:
 class Pullback:
     """What `vjp` gives beside the value: a function from cotangents to gradients, to be called as often as wanted.
 
-    It keeps copies of the arguments, so it stays right when they change.
+    It keeps copies of the arguments, so it stays right when they change, and the function, of which other code may be
+    needed.
     """
 
-    def __init__(self, primal: Entry, entry: Entry, value: Any, primals: Sequence[Any]) -> None:
+    def __init__(self, primal: Entry, entry: Entry, value: Any, primals: Sequence[Any], function: Any = None) -> None:
         self.primal = primal
         self.entry = entry
         self.value = value
+        self.function = function
         self.primals = [np.array(v, copy=True) if isinstance(v, np.ndarray) else v for v in primals]
 
     def __call__(self, cotangent: Any) -> Any:

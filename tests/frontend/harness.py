@@ -26,6 +26,7 @@ from adgen.frontend.specs import (
     StructSpec,
     complex_spec,
     rebuild,
+    stretched,
 )
 from adgen.ir import interpret
 from adgen.ir.types import BOOL, F32, F64, I64, Scalar
@@ -63,16 +64,17 @@ def spec_of(value: Any) -> Spec:
     return StaticSpec(value)
 
 
-def lowered_for(function: Any, arguments: dict[str, Any]) -> Lowered:
-    """The function lowered for these arguments, and verified."""
-    result = lower(function, {name: spec_of(value) for name, value in arguments.items()})
+def lowered_for(function: Any, arguments: dict[str, Any], stretching: bool = False) -> Lowered:
+    """The function lowered for these arguments, or for arrays whose axes may be `stretching`, and verified."""
+    specs = {name: spec_of(value) for name, value in arguments.items()}
+    result = lower(function, {name: stretched(spec) if stretching else spec for name, spec in specs.items()})
     verify(result.function)
     return result
 
 
-def run(function: Any, arguments: dict[str, Any]) -> tuple[Any, list[Any]]:
+def run(function: Any, arguments: dict[str, Any], stretching: bool = False) -> tuple[Any, list[Any]]:
     """What the IR computes, and the arguments after the call as the IR sees them (one per leaf)."""
-    result = lowered_for(function, arguments)
+    result = lowered_for(function, arguments, stretching)
     inputs = inputs_of(result, arguments)
     outcome = interpret.run(result.function, inputs)
     return tree_of(result.output, outcome.results), [_after(x, leaf) for x, leaf in zip(inputs, result.leaves)]

@@ -27,11 +27,19 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "function"), CASES, ids=[f"{name}.{f.__name__}" for name, f in CASES])
-def test_agrees_with_python(name: str, function: Any) -> None:
+VARIANTS = [
+    pytest.param(function, stretching, id=f"{name}.{function.__name__}{'.stretching' * stretching}")
+    for name, function in CASES
+    for stretching in (False, True)
+    if not stretching or sum(isinstance(x, np.ndarray) for x in harness.samples(function).values()) > 1
+]
+
+
+@pytest.mark.parametrize(("function", "stretching"), VARIANTS)
+def test_agrees_with_python(function: Any, stretching: bool) -> None:
     """The result and the arguments after the call are Python's."""
     mine = harness.samples(function)
-    got, after = harness.run(function, mine)
+    got, after = harness.run(function, mine, stretching)
     theirs = harness.samples(function)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -44,7 +44,7 @@ def test_raises(function: Any) -> None:
     """The IR raises what Python raises, at the same line, with the words of the comment."""
     line, exception, words = expected(function, r"# (\w+Error): (.*)")
     with pytest.raises(ProgramError) as caught:
-        harness.run(function, harness.samples(function))
+        harness.run(function, harness.samples(function), stretching=True)
     error = caught.value
     assert error.exception == exception
     assert error.span is not None and error.span.line == line

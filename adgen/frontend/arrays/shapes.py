@@ -1,7 +1,7 @@
 """Extents: broadcasting, equality, shape arguments.
 
-Extents are i64 values.  Two that are not provably equal meet at run time as NumPy says: an extent of one is stretched,
-anything else must be equal, or a `ValueError` is raised.
+Extents are i64 values.  Two that meet are taken for equal where a check at the entry can say so.  Others meet at run
+time as NumPy says: an extent of one is stretched, anything else must be equal, or a `ValueError` is raised.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from adgen import ops
 from adgen.frontend import scalars
+from adgen.frontend.arrays.agreement import agree
 from adgen.frontend.arrays.checks import at_least_or_raise, compare, either, require
 from adgen.frontend.arrays.integers import Int, mul, plain, product, total
 from adgen.frontend.arrays.model import Array, Axis, Frame, Lazy, View
@@ -45,10 +46,12 @@ def broadcast(ctx: Context, shapes: Sequence[Extents], exception: str = "ValueEr
 
 
 def _meet(ctx: Context, a: Value, b: Value, vectors: bool, exception: str) -> Value:
-    if is_one(ctx, a) or equal(ctx, a, b):
+    if is_one(ctx, a):
         return b
     if is_one(ctx, b):
         return a
+    if agree(ctx, a, b):
+        return b if ctx.builder.known(a) is None else a
     message = (
         "operands could not be broadcast together with shapes ({0},) ({1},)"
         if vectors
@@ -114,7 +117,7 @@ def assignable(ctx: Context, source: Array, extents: Extents, operator: bool = F
     shift = len(extents) - source.rank
     for k, extent in enumerate(source.extents):
         target = extents[k + shift]
-        if is_one(ctx, extent) or equal(ctx, extent, target):
+        if is_one(ctx, extent) or agree(ctx, extent, target):
             continue
         message = "could not broadcast input array from shape ({0},) into shape ({1},)"
         if len(extents) > 1:

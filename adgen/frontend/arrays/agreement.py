@@ -1,0 +1,145 @@
+"""Extents that meet are taken for equal, and a check at the entry of the function says so.
+
+NumPy stretches an axis of length one where it meets a longer one.  Whether an axis of an argument has length one is
+known when the function is called; in most programs it is not where two of them meet, and code that can do both reads
+and runs badly.  So the function is compiled for extents that are equal, and begins with a check of that.  A call with
+others is served by code compiled for axes that may be stretched: those that an argument type marks with `*`.
+
+Comes in: two extents that meet.  Goes out: whether they are equal from now on.  Guaranteed: what is taken for equal is
+checked before anything else happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from adgen import ops
+from adgen.diagnostics import Span
+from adgen.frontend.affine import Affine
+from adgen.frontend.arrays.integers import emit, value
+from adgen.frontend.specs import STRETCHED, UNEQUAL, Leaf
+from adgen.ir import core
+from adgen.ir.nodes import Operation, Value
+
+if TYPE_CHECKING:
+    from adgen.frontend.context import Context
+
+MESSAGE = "an axis of length {0} meets one of length {1}"
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """Two sums of extents and integers that are known at the entry, which are equal."""
+
+    first: Affine
+    second: Affine
+    span: Span | None
+
+
+@dataclass(eq=False)
+class Agreements:
+    """What is known at the entry of a function, and what has been taken for equal."""
+
+    parameters: frozenset[Value]
+    stretched: frozenset[tuple[Value, int]]
+    found: list[Agreement] = field(default_factory=list)
+
+    @staticmethod
+    def of(leaves: Sequence[Leaf], arguments: Sequence[Value]) -> Agreements:
+        """Those of a function with these parameters."""
+        marked = {
+            (argument, axis)
+            for leaf, argument in zip(leaves, arguments)
+            for axis, extent in enumerate(getattr(leaf.spec, "extents", ()))
+            if extent == STRETCHED
+        }
+        return Agreements(frozenset(arguments), frozenset(marked))
+
+    def axis(self, ctx: Context, atom: Value) -> tuple[Value, int] | None:
+        """The parameter and the axis whose extent a value is."""
+        operation = ctx.builder.definitions.get(atom)
+        if operation is None or operation.row is not core.DIM or operation.operands[0] not in self.parameters:
+            return None
+        return operation.operands[0], operation.attributes["axis"]
+
+    def known(self, ctx: Context, atom: Value) -> bool:
+        """The value is known at the entry, and is not the extent of an axis that may be stretched."""
+        if atom in self.parameters:
+            return True
+        axis = self.axis(ctx, atom)
+        return axis is not None and axis not in self.stretched
+
+
+def agree(ctx: Context, a: Value, b: Value) -> bool:
+    """The extents are equal: provably, or by a check at the entry."""
+    if ctx.ranges.equal(a, b):
+        return True
+    agreements = ctx.agreements
+    if agreements is None or ctx.conditional:
+        return False
+    first, second = _unclamped(ctx, a, b)
+    difference = first.plus(second, -1)
+    if not all(agreements.known(ctx, atom) for atom, _ in difference.terms):
+        return False
+    solvable = [x for x, c in difference.terms if abs(c) == 1 and agreements.axis(ctx, x) is not None]
+    if not solvable:
+        return False
+    sides = _side(difference), _side(difference.times(-1))
+    agreements.found.append(Agreement(*sides, ctx.span))
+    ctx.ranges.unify(solvable[-1], difference)
+    return True
+
+
+def _side(difference: Affine) -> Affine:
+    """What a difference adds."""
+    return Affine(max(difference.constant, 0), tuple((atom, c) for atom, c in difference.terms if c > 0))
+
+
+def _unclamped(ctx: Context, a: Value, b: Value) -> tuple[Affine, Affine]:
+    """The forms of two extents; of `max(n - 2, 0)` and `max(m - 2, 0)`, those of `n - 2` and `m - 2`."""
+    forms = ctx.ranges.form(a), ctx.ranges.form(b)
+    insides = [_clamped(ctx, form) for form in forms]
+    if None not in insides and insides[0][1] == insides[1][1]:  # type: ignore[index]
+        return insides[0][0], insides[1][0]  # type: ignore[index]
+    return forms
+
+
+def _clamped(ctx: Context, form: Affine) -> tuple[Affine, int] | None:
+    """What a form is the maximum of, besides a constant."""
+    if form.constant or len(form.terms) != 1 or form.terms[0][1] != 1:
+        return None
+    operation: Operation | None = ctx.builder.definitions.get(form.terms[0][0])
+    if operation is None or operation.row is not ops.MAXIMUM:
+        return None
+    for x, y in (operation.operands, operation.operands[::-1]):
+        known = ctx.builder.known(y)
+        if known is not None:
+            return ctx.ranges.form(x), int(known)
+    return None
+
+
+def entry(ctx: Context) -> list[Operation]:
+    """The checks with which the function begins."""
+    agreements = ctx.agreements
+    if agreements is None or not agreements.found:
+        return []
+    builder, before = ctx.builder, ctx.builder.span
+    with builder.block() as block:
+        for agreement in agreements.found:
+            builder.span = agreement.span
+            a, b = (_again(ctx, form) for form in (agreement.first, agreement.second))
+            builder.check(builder.op(ops.EQ, a, b), UNEQUAL, MESSAGE, (a, b))
+    builder.span = before
+    return block.operations
+
+
+def _again(ctx: Context, form: Affine) -> Value:
+    """A form of what is known at the entry, computed there."""
+    assert ctx.agreements is not None
+    terms = []
+    for atom, coefficient in form.terms:
+        axis = ctx.agreements.axis(ctx, atom)
+        terms.append((atom if axis is None else ctx.builder.dim(*axis), coefficient))
+    return value(ctx, emit(ctx, Affine(form.constant, tuple(terms))))
