@@ -13,6 +13,7 @@ from pathlib import Path
 import adgen
 from adgen.diagnostics import AdgenError
 from adgen.toolchain import cache_folder, find_compiler
+from adgen.toolchain.blas import PACKAGE, installed
 from adgen.toolchain.cc import python_headers
 
 PACKAGES = ("numpy", "sympy", "cffi", "jinja2")
@@ -33,6 +34,7 @@ def diagnose() -> tuple[str, bool]:
         Finding("adgen", True, f"{adgen.__version__}, Python {sys.version.split()[0]}"),
         *(Finding(name, True, importlib.metadata.version(name)) for name in PACKAGES),
         _tried("compiler", _compiler),
+        _blas(),
         _tried("Python.h", lambda: str(python_headers())),
         _tried("cache", _cache),
         _tried("a compile", _compile),
@@ -52,6 +54,12 @@ def _tried(name: str, look: Callable[[], str]) -> Finding:
 def _compiler() -> str:
     compiler = find_compiler()
     return f"{' '.join(compiler.command)}: {compiler.version} {' '.join(compiler.native)}".rstrip()
+
+
+def _blas() -> Finding:
+    link = installed().link
+    missing = f"products of matrices are loops: pip install {PACKAGE.replace('_', '-')}"
+    return Finding("BLAS", bool(link), link[0][2:] if link else missing)
 
 
 def _cache() -> str:

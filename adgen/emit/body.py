@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from adgen import ops
-from adgen.emit import control, storage
+from adgen.emit import control, products, storage
 from adgen.emit.expression import Expression, applied
 from adgen.emit.memory import RESERVE, TAKE, Plan
 from adgen.emit.names import Names
@@ -124,4 +124,5 @@ RULES: dict[Row, Rule] = {
     core.WHILE: control.while_loop,
     core.IF: control.branch,
     core.CALL: control.call,
+    core.CONTRACT: products.contract,
 }

@@ -80,7 +80,7 @@ class FunctionWriter:
             if operation.row is core.RESHAPE:
                 source = operation.operands[0]
                 root[operation.result] = root.get(source, source)
-            elif operation.row in (core.STORE, core.ACCUMULATE):
+            elif operation.row in core.WRITES:
                 target = operation.operands[0]
                 found.add(root.get(target, target))
         return found

@@ -106,7 +106,7 @@ class Uses:
                 changed = [self._number(owned, part) for part, owned in zip(inner, operation.regions, strict=True)]
                 self.written[operation] = frozenset().union(*changed)
                 written |= self.written[operation]
-            if operation.row in (core.STORE, core.ACCUMULATE):
+            if operation.row in core.WRITES:
                 written.add(self.root[operation.operands[0]])
             self._keep_steady(operation, inner)
             after = self._advance()

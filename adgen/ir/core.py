@@ -18,6 +18,7 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `if` | condition | | what the taken region yields |
 | `stack`, `push`, `pop` | | `element` | |
 | `call` | scalars | `callee` (its name), `types` (of the results) | what the callee returns |
+| `contract` | target, left, right, factor, rows, columns, depth, indices of the first element of each | `axes` | |
 | `custom` | inputs, outputs | `outputs` (how many), `types` (of the results), `vjp`, `jvp` | what the region yields |
 
 `for`: the region takes the index and the carried values and yields the next carried values; with `exit` it first
@@ -27,6 +28,10 @@ carried values and yields a `bool`, region 1 takes them and yields the next.  On
 regions.
 `call`: runs a function of `Function.callees`, which takes and gives scalars alone.  It touches no memory of the
 caller's and gives the same for the same operands, but may raise.
+`contract`: for every i below `rows` and j below `columns` adds to the target the sum over l below `depth` of factor *
+left * right.  `axes` are six axes: those of the target that i and j count along, those of the left one for i and l,
+those of the right one for l and j; of each pair one is the last axis.  The target is none of the others.  A product of
+matrices is made one as the last thing before emission: no other pass meets it.
 `custom`: runs its region once; what is special is its derivative.  The region depends on the inputs (scalars and whole
 buffers) alone, fills the outputs (the last operands, buffers) and yields the results.  `vjp` names a callee that takes
 the inputs, the results, the outputs and a cotangent of each floating-point result and output, and gives a cotangent of
@@ -160,6 +165,20 @@ def _call(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     return results
 
 
+def _contract(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    buffers = types[:3]
+    ranks = [kind.rank if isinstance(kind, Buffer) else 0 for kind in buffers]
+    if len({kind.element if isinstance(kind, Buffer) else None for kind in buffers} | set(types[3:4])) != 1:
+        raise _fail("a target, a left and a right buffer and a factor of one type are needed")
+    _integers(types[4:])
+    if len(types) != 7 + sum(ranks):
+        raise _fail("three extents and one index per axis are needed")
+    pairs = zip(attributes["axes"][::2], attributes["axes"][1::2])
+    if not all(rank - 1 in pair and min(pair) >= 0 and len(set(pair)) == 2 for rank, pair in zip(ranks, pairs)):
+        raise _fail("two axes of each buffer are needed, and one of them is the last")
+    return ()
+
+
 def _custom(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     count = attributes["outputs"]
     if not isinstance(count, int) or not all(isinstance(kind, Buffer) for kind in types[len(types) - count :]):
@@ -186,14 +205,17 @@ STACK = Row("stack", _new_stack)
 PUSH = Row("push", _push)
 POP = Row("pop", _pop)
 CALL = Row("call", _call)
+CONTRACT = Row("contract", _contract)
 CUSTOM = Row("custom", _custom)
 
 CORE_ROWS = (
-    CONST, TABLE, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL, CUSTOM,
+    CONST, TABLE, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL, CONTRACT,
+    CUSTOM,
 )  # fmt: skip
 
 
 LOOPS = (FOR, WHILE)
+WRITES = (STORE, ACCUMULATE, CONTRACT)  # into the first operand
 OWNERS = (*LOOPS, IF, CUSTOM)  # of regions
 
 

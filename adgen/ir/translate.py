@@ -17,6 +17,7 @@ import numpy as np
 from adgen.diagnostics import Span
 from adgen.ir import core
 from adgen.ir.builder import typed
+from adgen.ir.contraction import Operand, contraction
 from adgen.ir.nodes import Function, Operation, Region, Row, Value
 from adgen.ir.types import BOOL, F32, F64, I64, Buffer, Scalar
 
@@ -260,6 +261,25 @@ class Translator:
         self.block(region, depth)
         self.assign(depth, operation.results, region.results)
 
+    def contract(self, operation: Operation, depth: int) -> None:
+        parts = contraction(operation)
+        i, j, k = (f"{name}{len(self.blocks)}" for name in ("row", "column", "depth"))
+        for deeper, (index, extent) in enumerate(((i, parts.rows), (k, parts.depth), (j, parts.columns))):
+            self.line(depth + deeper, f"for {index} in range({self.name(extent)}):")
+        self.blocks.append((Counter({"load": 2, "mul": 1, "accumulate": 1}), 1))
+        self.line(depth + 3, f"executed[{len(self.blocks) - 1}] += 1")
+        target, left, right = (
+            self.element(operand, at)
+            for operand, at in ((parts.target, (i, j)), (parts.left, (i, k)), (parts.right, (k, j)))
+        )
+        self.line(depth + 3, f"{target} += {self.name(parts.factor)} * {left} * {right}")
+
+    def element(self, operand: Operand, at: tuple[str, str]) -> str:
+        indices = [self.name(index) for index in operand.first]
+        for axis, number in zip((operand.rows, operand.columns), at, strict=True):
+            indices[axis] += f" + {number}"
+        return f"{self.name(operand.buffer)}[{', '.join(indices)}]"
+
     def stack(self, operation: Operation, depth: int) -> None:
         self.line(depth, f"{self.name(operation.result)} = []")
 
@@ -328,5 +348,6 @@ RULES: dict[Row, Callable[[Translator, Operation, int], None]] = {
     core.PUSH: Translator.push,
     core.POP: Translator.pop,
     core.CALL: Translator.call,
+    core.CONTRACT: Translator.contract,
     core.CUSTOM: Translator.custom,
 }

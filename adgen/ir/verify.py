@@ -90,7 +90,7 @@ class _Verifier:
             for kind in ("vjp", "jvp"):
                 if operation.attributes[kind]:
                     self.call(operation, operation.attributes[kind], rule_types(operation, kind), place)
-        if operation.row in (core.STORE, core.ACCUMULATE) and operation.operands[0] in self.tables:
+        if operation.row in core.WRITES and operation.operands[0] in self.tables:
             raise self.fail(place, "a table is never written")
         if operation.row is core.ACCUMULATE and operation.operands[1].type == BOOL:
             raise self.fail(place, "bool has no sum")

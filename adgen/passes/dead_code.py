@@ -18,8 +18,6 @@ from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.types import Buffer, Stack
 
-WRITES = (core.STORE, core.ACCUMULATE)
-
 
 def dead_code(function: Function) -> Function:
     """Drop what no result, no memory of the caller and no check depends on.
@@ -104,7 +102,7 @@ class _Liveness:
                     self.root[value] = self.root[operation.operands[0]] if row is core.RESHAPE else value
             if row in (core.CHECK, core.CALL):
                 checks.append(operation)
-            elif row in WRITES or row in (core.PUSH, core.POP):
+            elif row in core.WRITES or row in (core.PUSH, core.POP):
                 self.touching.setdefault(self.root[operation.operands[0]], []).append(operation)
             elif row is core.CUSTOM:
                 for value in core.outputs_of(operation):
@@ -137,6 +135,9 @@ class _Liveness:
                 self._need(value)
             if current.row in (core.LOAD, core.POP):
                 self._read(self.root[current.operands[0]])
+            elif current.row is core.CONTRACT:
+                for value in current.operands[1:3]:
+                    self._read(self.root[value])
             elif current.row is core.CUSTOM:  # its rules may look at all of it
                 for value in (*current.operands, *current.results):
                     self._need(value)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function
+from adgen.passes.contractions import contractions
 from adgen.passes.copies import copies
 from adgen.passes.custom import inline_custom
 from adgen.passes.dead_code import dead_code, keep_results
@@ -49,6 +50,7 @@ EMITTED: tuple[Pass, ...] = (
     sink_buffers,
     fold,
     dead_code,
+    contractions,
     independent,
 )
 

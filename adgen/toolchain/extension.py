@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Protocol
 
 from adgen.diagnostics import AdgenError
+from adgen.toolchain.blas import Library, library_for
 from adgen.toolchain.cache import cached, digest
 from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, find_compiler, python_headers
 
@@ -41,13 +42,15 @@ def build(source: Source) -> Path:
     Raises AdgenError when there is no compiler or it fails.
     """
     compiler = find_compiler()
-    key = digest(source.c_source, source.header, source.cdef, compiler.identity, sys.version, SUFFIX)
+    library = library_for(source.c_source)
+    made_of = source.c_source, source.header, source.cdef, compiler.identity, sys.version, SUFFIX
+    key = digest(*made_of, *library.compile, *library.link)
     name = f"_adgen_{key}"
-    folder = cached("library", key, lambda folder: _compile(source, name, compiler, folder))
+    folder = cached("library", key, lambda folder: _compile(source, name, compiler, library, folder))
     return folder / f"{name}{SUFFIX}"
 
 
-def _compile(source: Source, name: str, compiler: Compiler, folder: Path) -> None:
+def _compile(source: Source, name: str, compiler: Compiler, library: Library, folder: Path) -> None:
     from cffi import FFI
 
     stem = Path(source.header_name).stem
@@ -58,11 +61,12 @@ def _compile(source: Source, name: str, compiler: Compiler, folder: Path) -> Non
     ffi.set_source(name, f'#include "{source.header_name}"\n', compiler_verbose=0)
     ffi.emit_c_code(str(folder / "wrapper.c"))
     include = f"-I{python_headers()}"
-    function = [*STANDARD, *OPTIMISE, *compiler.native, *WARNINGS, "-c", f"{stem}.c", "-o", "function.o"]
+    flags = [*STANDARD, *OPTIMISE, *compiler.native, *WARNINGS, *library.compile]
+    function = [*flags, "-c", f"{stem}.c", "-o", "function.o"]
     # the wrapper is not worth optimising: it only moves arguments
     wrapper = [*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", include, "-c", "wrapper.c", "-o", "wrapper.o"]
     compiler.run_all([function, wrapper], folder)
-    compiler.run([*SHARED, "function.o", "wrapper.o", "-o", f"{name}{SUFFIX}", "-lm"], folder)
+    compiler.run([*SHARED, "function.o", "wrapper.o", "-o", f"{name}{SUFFIX}", *library.link, "-lm"], folder)
     for leftover in ("function.o", "wrapper.o", "wrapper.c"):
         (folder / leftover).unlink()
 

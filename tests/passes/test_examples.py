@@ -7,6 +7,7 @@ from tests.passes.support import assert_same, parse
 
 EXAMPLES = list(examples())
 PASSES = {
+    "contractions",
     "copies",
     "dead_code",
     "fold",

@@ -98,12 +98,19 @@ def _side(difference: Affine) -> Affine:
 
 
 def _unclamped(ctx: Context, a: Value, b: Value) -> tuple[Affine, Affine]:
-    """The forms of two extents; of `max(n - 2, 0)` and `max(m - 2, 0)`, those of `n - 2` and `m - 2`."""
-    forms = ctx.ranges.form(a), ctx.ranges.form(b)
-    insides = [_clamped(ctx, form) for form in forms]
-    if None not in insides and insides[0][1] == insides[1][1]:  # type: ignore[index]
-        return insides[0][0], insides[1][0]  # type: ignore[index]
-    return forms
+    """Forms that are equal only if two extents are: of `max(n - 2, 0)` and `max(m - 2, 0)` `n - 2` and `m - 2`.
+
+    Of `max(n - 2, 0)` and `m` too where `m` is known to be no less than 0.
+    """
+    first, second = ctx.ranges.form(a), ctx.ranges.form(b)
+    left, right = _clamped(ctx, first), _clamped(ctx, second)
+    if left and right:
+        return (left[0], right[0]) if left[1] == right[1] else (first, second)
+    if left and ctx.ranges.proves(second.shifted(-left[1])):
+        return left[0], second
+    if right and ctx.ranges.proves(first.shifted(-right[1])):
+        return first, right[0]
+    return first, second
 
 
 def _clamped(ctx: Context, form: Affine) -> tuple[Affine, int] | None:

@@ -21,10 +21,11 @@ def fold(
     body: Callable[..., Sequence[Value]],
     names: Sequence[str] = NAMES,
     hints: Sequence[str] = (),
+    unordered: bool = False,
 ) -> tuple[Value, ...]:
     """Nested loops that carry scalars: `body(indices, *carried)` gives the next ones.  An axis of one needs no loop.
 
-    Sums may be taken in any order: NumPy does not promise one either.
+    Carried sums may be taken in any order, and `unordered` ones in memory too: NumPy does not promise one either.
     """
     b = ctx.builder
 
@@ -40,21 +41,27 @@ def fold(
             return level(axis + 1, (*indices, index), state)
 
         name = names[axis] if axis < len(names) else f"i{axis}"
-        return b.loop(b.index(0), stop, carried, iteration, name=name, names=hints, unordered=bool(carried))
+        return b.loop(
+            b.index(0), stop, carried, iteration, name=name, names=hints, unordered=unordered or bool(carried)
+        )
 
     return tuple(level(0, (), initial))
 
 
 def nest(
-    ctx: Context, extents: Sequence[Int], body: Callable[[tuple[Value, ...]], None], names: Sequence[str] = NAMES
+    ctx: Context,
+    extents: Sequence[Int],
+    body: Callable[[tuple[Value, ...]], None],
+    names: Sequence[str] = NAMES,
+    unordered: bool = False,
 ) -> None:
-    """Nested loops over a whole index space."""
+    """Nested loops over a whole index space; `unordered`: what they add to memory may be added in any order."""
 
     def iteration(indices: tuple[Value, ...]) -> Sequence[Value]:
         body(indices)
         return ()
 
-    fold(ctx, extents, (), iteration, names)
+    fold(ctx, extents, (), iteration, names, unordered=unordered)
 
 
 def span(

@@ -138,7 +138,7 @@ def _rows(
 
         nest(ctx, [extents[output[-1]]], entry, names=NAMES[len(indices)])
 
-    nest(ctx, [extents[label] for label in labels[0]], row)
+    nest(ctx, [extents[label] for label in labels[0]], row, unordered=True)
     ctx.writes.written(target.base)
     return target
 
