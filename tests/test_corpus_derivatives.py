@@ -13,6 +13,7 @@ from tests.frontend import harness
 from tests.oracles import check_derivatives
 
 FILES = (
+    "choices",
     "control_flow",
     "language",
     "memory",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen.frontend import arrays, calls, memory, module_variables, operators, scalars
+from adgen.frontend.choices import distributed
 from adgen.frontend.complexes import library
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import (
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 STATIC_ARRAY = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
 
 
+@distributed
 def get(ctx: Context, value: Any, name: str) -> Any:
     """`value.name`."""
     if isinstance(value, Number):
@@ -175,6 +177,7 @@ def _member(kind: type, name: str) -> Any:
     return None
 
 
+@distributed
 def put(ctx: Context, owner: Any, name: str, value: Any) -> None:
     """`owner.name = value`."""
     if memory.is_array(owner) and name in ("real", "imag") and not isinstance(owner, np.ndarray):

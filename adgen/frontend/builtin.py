@@ -27,6 +27,7 @@ from adgen.frontend.values import (
     NUMERIC_TYPES,
     PYTHON_TYPES,
     Closure,
+    Deferred,
     Dynamic,
     Generator,
     Loop,
@@ -278,18 +279,8 @@ def partial(ctx: Context, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _callable(function: Any) -> Any:
     if isinstance(function, Closure):
-        return _Deferred(function)
+        return Deferred(function)
     return function
-
-
-class _Deferred:
-    """A closure as something that `functools.partial` takes."""
-
-    def __init__(self, closure: Closure) -> None:
-        self.closure = closure
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("a closure is called through the context")
 
 
 def is_scalar(ctx: Context, x: Any) -> Any:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen.frontend import arrays, assign, calls, evaluate, logic, memory, operators, scalars, subscripts
+from adgen.frontend.choices import each
 from adgen.frontend.context import Frame
 from adgen.frontend.source import make_code
 from adgen.frontend.values import (
     ALL,
+    Choice,
     Closure,
     Generator,
     Loop,
@@ -70,7 +72,8 @@ def iterate(ctx: Context, value: Any) -> Loop:
     if method is not None and operators.method_of(value, "__len__") is not None:
         count = calls.call(ctx, len, [value], {})
         return Loop(0, count, 1, lambda index: calls.call(ctx, method, [value, index], {}), "items", unroll=True)
-    ctx.fail("AD322", f"{describe(value)} is not iterable")
+    certain = TypeError if value is None else None
+    ctx.fail("AD322", f"{describe(value)} is not iterable", raises=certain)
 
 
 def use_up(ctx: Context, iterator: Any) -> int:
@@ -213,6 +216,10 @@ def _each(ctx: Context, source: Loop) -> Iterable[Any]:
 
 def spread(ctx: Context, value: Any) -> list[Any]:
     """All items, as a list: `*value`, `list(value)`, unpacking."""
+    if isinstance(value, Choice):
+        value = each(ctx, value, lambda candidate: tuple(spread(ctx, candidate)))
+        if isinstance(value, Choice):
+            ctx.fail_dynamic("AD227", "the number of items is known at run time only", "use an array and a loop")
     return list(value) if isinstance(value, tuple | list) else list(items_of(ctx, value))
 
 

@@ -154,6 +154,19 @@ class Context:
         self.ranges = Ranges(self.builder)
         self.writes = Writes(self.builder)
 
+    def mark(self) -> Callable[[], None]:
+        """A function that takes back the operations, and the facts, of the innermost open block from here on."""
+        block, facts = self.builder.blocks[-1], self.ranges.saved()
+        count, shared = len(block.operations), dict(block.shared)
+
+        def undo() -> None:
+            del block.operations[count:]
+            block.shared.clear()
+            block.shared.update(shared)
+            facts()
+
+        return undo
+
     def own(self, value: Any) -> Any:
         """Mark a container as made by the program being lowered, which may change it."""
         if isinstance(value, list | dict | set) or is_instance(value):

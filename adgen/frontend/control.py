@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from adgen import ops
 from adgen.frontend import memory
-from adgen.frontend.join import meet, never, same, separate
+from adgen.frontend.join import meet, narrowed, never, separate
+from adgen.frontend.same import same
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import Items, Slot, State, collect, fill
 from adgen.frontend.templates import Cell, Flattener, Template
@@ -41,16 +42,19 @@ def fork(
     span = builder.span
     before = State.capture(ctx)
     with builder.block() as first:
+        ctx.ranges.assume(condition)
         left = then()
     state_left = State.capture(ctx)
     before.restore()
     with builder.block() as second:
+        ctx.ranges.assume(condition, False)
         right = otherwise()
     state_right = State.capture(ctx)
     before.restore()
     builder.span = span
-    joins, plain = _joins(ctx, before, state_left, state_right, keep)
+    joins, plain = _joins(ctx, before, (state_left, first), (state_right, second), keep)
     sides = state_left.items, state_right.items
+    left, right = (left, right) if same(left, right) else (narrowed(ctx, left, first), narrowed(ctx, right, second))
     result = meet(ctx, left, right, name, True, *sides)
     joins.append((None, result, left, right))
     held = dict(before.slots())
@@ -65,9 +69,10 @@ def fork(
 
 
 def _joins(
-    ctx: Context, before: State, left: State, right: State, keep: frozenset[str] | None
+    ctx: Context, before: State, first: tuple[State, Block], second: tuple[State, Block], keep: frozenset[str] | None
 ) -> tuple[list[Join], dict[Slot, Any]]:
     """What has to be joined, and the slots whose value is the same on both sides."""
+    left, right = first[0], second[0]
     for owner in before.containers:
         if owner not in left.containers or owner not in right.containers:
             continue  # nothing holds it any more on one path
@@ -85,7 +90,9 @@ def _joins(
         a, b = values_left.get(slot, UNBOUND), values_right.get(slot, UNBOUND)
         if same(a, b):
             plain[slot] = a
-        elif (gone_left or gone_right) and slot.owner not in outer and (slot.owner or slot.key not in FLAGS):
+            continue
+        a, b = narrowed(ctx, a, first[1]), narrowed(ctx, b, second[1])
+        if (gone_left or gone_right) and slot.owner not in outer and (slot.owner or slot.key not in FLAGS):
             items = right.items if gone_left else left.items
             _join_one_side(ctx, slot, (a, b), items, gone_left, gone_right, keep, joins, plain)
         elif slot.owner == 0 and keep is not None and slot.key not in keep and slot.key not in FLAGS:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend import memory, scan
-from adgen.frontend.join import meet, never, number_template, same, separate, widen
+from adgen.frontend.join import choices_in, meet, never, number_template, separate, widen
 from adgen.frontend.loop_emission import (
+    Choosing,
     Header,
     Plan,
     Unstable,
@@ -26,11 +27,11 @@ from adgen.frontend.loop_emission import (
     fill_cells,
     value_of,
 )
+from adgen.frontend.same import same
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import Items, Slot, State
 from adgen.frontend.templates import Cell, Flattener, Optional, Scalars, Template
 from adgen.frontend.values import UNBOUND, Maybe, Unbound, is_number
-from adgen.ir.builder import Block
 from adgen.ir.nodes import Value
 from adgen.ir.types import F64, I64
 
@@ -46,9 +47,7 @@ def run_loop(ctx: Context, header: Header, run: Callable[[Value | None], None]) 
     Raises Unstable when the loop has to be taken apart.
     """
     entry = State.capture(ctx)
-    builder = ctx.builder
-    block = builder.blocks[-1]
-    mark, shared = len(block.operations), dict(block.shared)
+    undo = ctx.mark()
     plan = _first_plan(ctx, header, entry)
     for _ in range(ATTEMPTS):
         try:
@@ -56,21 +55,16 @@ def run_loop(ctx: Context, header: Header, run: Callable[[Value | None], None]) 
                 ctx.loops[_memo_key(ctx, header)] = _memo(plan)
                 return
         except AdgenError as error:
-            _undo(ctx, entry, block, mark, shared)
+            entry.restore()
+            undo()
             if not _guess_again(plan):
                 if any(_guessed(template) for template in plan.head.values()):
                     raise Unstable(error.code, error.message, error.span, error.help) from None
                 raise
             continue
-        _undo(ctx, entry, block, mark, shared)
+        entry.restore()
+        undo()
     ctx.fail("AD314", "the types of this loop's variables do not settle", "give them their final type before the loop")
-
-
-def _undo(ctx: Context, entry: State, block: Block, mark: int, shared: dict[Any, Any]) -> None:
-    entry.restore()
-    del block.operations[mark:]
-    block.shared.clear()
-    block.shared.update(shared)
 
 
 def _memo_key(ctx: Context, header: Header) -> Any:
@@ -196,6 +190,8 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
             if ctx.inference is not None:
                 ctx.inference.conflict(ctx, [value_of(entry, slot), value_of(end, slot)])
             raise Unstable(reason.code, reason.message, ctx.span, reason.help)
+        if not header.choosing and (chosen := next(choices_in(template), None)) is not None:
+            raise Choosing(chosen.reason.code, chosen.reason.message, ctx.span, chosen.reason.help)
     return changed
 
 

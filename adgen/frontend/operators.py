@@ -12,9 +12,11 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import arrays, axisless, calls, memory, scalars, text
 from adgen.frontend.arrays.model import Array
+from adgen.frontend.choices import distributed, each
 from adgen.frontend.join import entangled
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import (
+    Choice,
     Dynamic,
     Number,
     Sequence,
@@ -82,6 +84,7 @@ def secure(ctx: Context, value: Any, name: str = "") -> Any:
     return memory.settle(ctx, value, name)
 
 
+@distributed
 def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
     """`a <operator> b`."""
     if is_number(a) and is_number(b):
@@ -159,6 +162,7 @@ def _array_binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -
     return calls.expand(ctx, calls.elementwise_rule(operator_), operands, {}, operator_)
 
 
+@distributed
 def augmented(ctx: Context, operator_: Callable[..., Any], target: Any, value: Any) -> Any:
     """`target op= value` for a name: an array is changed in place, a list is extended, anything else is rebound."""
     if isinstance(target, Array):
@@ -211,6 +215,7 @@ def own_check(ctx: Context, container: Any) -> None:
         )
 
 
+@distributed
 def unary(ctx: Context, operator_: Callable[..., Any], a: Any) -> Any:
     """`-a`, `+a`, `~a`."""
     if is_number(a):
@@ -226,8 +231,16 @@ def unary(ctx: Context, operator_: Callable[..., Any], a: Any) -> Any:
     return scalars.static(ctx, operator_, a)
 
 
+def as_number(truth: bool | Value) -> bool | Number:
+    """A truth value as a value of the domain."""
+    return Number(truth) if isinstance(truth, Value) else truth
+
+
 def truth(ctx: Context, value: Any) -> bool | Value:
     """`bool(value)`; a bool when it is static."""
+    if isinstance(value, Choice):
+        found = each(ctx, value, lambda candidate: as_number(truth(ctx, candidate)))
+        return found.value if isinstance(found, Number) else bool(found)
     if isinstance(value, Number):
         known = ctx.builder.known(value.value)
         return bool(known) if known is not None else scalars.truth(ctx, value)
@@ -248,6 +261,7 @@ def truth(ctx: Context, value: Any) -> bool | Value:
     return bool(scalars.static(ctx, bool, value))
 
 
+@distributed
 def compare(ctx: Context, op: ast.cmpop, a: Any, b: Any) -> Any:
     """One comparison."""
     if isinstance(op, ast.Is | ast.IsNot):
@@ -261,6 +275,7 @@ def compare(ctx: Context, op: ast.cmpop, a: Any, b: Any) -> Any:
     return equality(ctx, function, a, b)
 
 
+@distributed
 def equality(ctx: Context, function: Callable[..., Any], a: Any, b: Any) -> Any:
     """`==`, `<` and their kin for any values."""
     if is_number(a) and is_number(b):
@@ -317,6 +332,7 @@ def _identity(ctx: Context, a: Any, b: Any) -> bool:
     return a is b
 
 
+@distributed
 def contains(ctx: Context, container: Any, item: Any) -> Any:
     """`item in container`."""
     if is_static(container) and is_static(item):

@@ -15,6 +15,7 @@ from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import OutputConstant, OutputLeaf, OutputStruct, OutputTree, array_output, output_leaves
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import (
+    Choice,
     Closure,
     Dynamic,
     Generator,
@@ -44,6 +45,9 @@ def collect(ctx: Context, value: Any, block: Block) -> tuple[OutputTree, list[Va
     def visit(value: Any) -> OutputTree:
         if isinstance(value, Poison):
             ctx.fail(value.code, value.message, value.help)
+        if isinstance(value, Choice):
+            ctx.builder.span = value.span
+            ctx.fail(value.reason.code, value.reason.message, value.reason.help)
         if isinstance(value, Number):
             return number(value)
         if isinstance(value, Sequence):

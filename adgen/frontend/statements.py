@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adgen import ops
@@ -31,7 +32,7 @@ from adgen.frontend import (
 )
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import State
-from adgen.frontend.values import Number, Poison, describe, is_number
+from adgen.frontend.values import Choice, Number, Poison, describe, is_number
 from adgen.ir.nodes import Value
 from adgen.ir.types import I64
 
@@ -93,16 +94,8 @@ def _branch(ctx: Context, node: ast.If, rest: list[ast.stmt], keep: Keep) -> boo
         then, absorbed = [*then, *rest], True
     alive = _alive(ctx, rest, keep) if absorbed else ctx.frame.code.flow.after.get(node, keep)
 
-    def taken() -> None:
-        ctx.ranges.assume(truth)
-        block(ctx, then, alive)
-
-    def untaken() -> None:
-        ctx.ranges.assume(truth, False)
-        block(ctx, otherwise, alive)
-
     ctx.place(node)
-    control.fork(ctx, truth, taken, untaken, alive)
+    control.fork(ctx, truth, lambda: block(ctx, then, alive), lambda: block(ctx, otherwise, alive), alive)
     return absorbed
 
 
@@ -261,7 +254,7 @@ def _returned(ctx: Context, node: ast.Return, value: Any) -> None:
     if isinstance(value, Poison):
         ctx.fail(value.code, value.message, value.help)
     ctx.place(node)
-    ctx.frame.names[RESULT] = value
+    ctx.frame.names[RESULT] = replace(value, span=ctx.span) if isinstance(value, Choice) else value
     ctx.frame.names[RETURNED] = True
 
 

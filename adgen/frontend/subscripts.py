@@ -10,6 +10,7 @@ import numpy as np
 
 from adgen import ops
 from adgen.frontend import arrays, axisless, calls, memory, operators, scalars
+from adgen.frontend.choices import distributed
 from adgen.frontend.values import NUMERIC_TYPES, Loop, Number, Sequence, describe, is_number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import I64
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 LONGEST_CHAIN = 8  # a list of run-time numbers up to this length is indexed by selections, a longer one in memory
 
 
+@distributed
 def get(ctx: Context, value: Any, key: Any) -> Any:
     """`value[key]`."""
     if isinstance(value, Number):
@@ -147,6 +149,7 @@ def wrapped_index(ctx: Context, index: Value, length: int) -> Value:
     return index
 
 
+@distributed
 def put(ctx: Context, owner: Any, key: Any, value: Any) -> None:
     """`owner[key] = value`."""
     if isinstance(owner, np.ndarray):
@@ -194,6 +197,7 @@ def stored(ctx: Context, value: Any) -> Any:
     return value
 
 
+@distributed
 def augment(ctx: Context, owner: Any, key: Any, operator_: Callable[..., Any], value: Any) -> None:
     """`owner[key] op= value`."""
     if isinstance(owner, np.ndarray):
@@ -209,6 +213,7 @@ def augment(ctx: Context, owner: Any, key: Any, operator_: Callable[..., Any], v
         put(ctx, owner, key, new)
 
 
+@distributed
 def remove(ctx: Context, owner: Any, key: Any) -> None:
     """`del owner[key]`."""
     if not isinstance(owner, list | dict) or not is_static(key):

@@ -474,14 +474,6 @@ def iterator_used_twice(x=np.array([1.0, 2.0])):
     return a + sum(u + v for u, v in pairs)  # AD241 used up
 
 
-def helper_returns_sometimes(x=0.5):
-    def g(v):
-        if v > 0.0:
-            return v
-
-    return g(x) + 1.0  # AD320 return
-
-
 def chosen_list_written(x=0.5):
     a = [0.0]
     b = [0.0]
@@ -818,3 +810,60 @@ def try_what_only_adgen_raises(x=np.array([[1.0, 2.0, 4.0]])):
         return np.cov(x) * 2.0  # AD204 ValueError
     except ValueError:
         return 9.0
+
+
+def none_returned_on_one_path(x=0.5):
+    return None if x < 0.0 else x  # AD310 None
+
+
+def end_of_a_helper_returned(x=0.5):
+    def g(v):
+        if v > 0.0:
+            return v
+
+    return g(x)  # AD320 return
+
+
+def name_returned_on_one_path(x=0.5):
+    y = (x, "a")
+    if x > 0.0:  # AD310 y_1
+        y = (x, "b")
+    return y
+
+
+def names_without_end(x=0.5, n=3):
+    name = "a"
+    for i in range(n):  # AD314 settle
+        name = name + "a"
+    return x * len(name)
+
+
+def choice_of_lists_written(x=0.5):
+    a = None
+    if x > 0.0:
+        a = [x, 1.0]
+    b = a
+    if x > 1.0:
+        a = [x, 2.0]
+    if a is not None:
+        a[0] = 5.0  # AD340 one of several
+    return x if b is None else b[0]
+
+
+def dict_of_the_module_chosen_and_written(x=0.5):
+    d = SETTINGS if x > 0.0 else {"a": 2.0}
+    d["a"] = 7.0  # AD340 one of several
+    return d["a"] * x
+
+
+def function_that_holds_a_value_of_one_path(x=0.5):
+    f = (lambda v, k=2.0 * x: v * k) if x > 0.0 else math.sin  # AD310 lambda
+    return f(x)
+
+
+def none_caught(x=0.5):
+    r = None if x < 0.0 else x
+    try:
+        return r * 2.0  # AD204 TypeError
+    except TypeError:
+        return 1.0

@@ -13,6 +13,7 @@ from tests.frontend import harness
 CASES = [
     (name, function)
     for name in (
+        "choices",
         "control_flow",
         "language",
         "memory",
