@@ -114,7 +114,7 @@ def _loop(ctx: Context, node: ast.For, source: Loop, peeled: bool) -> None:
         try:
             way()
             return
-        except (Unstable, NeedStatic):
+        except AdgenError:
             entry.restore()
             undo()
     _unroll(ctx, node, _items(source), failure)

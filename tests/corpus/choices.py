@@ -318,3 +318,23 @@ def lists_of_different_length_written(x=0.5):
     if a is not None:
         a[0] = 5.0 * x
     return (x if b is None else b[0]) + (x if a is None else a[0] * len(a))
+
+
+def none_until_the_second_iteration(x=0.5, n=4):
+    p0, p1 = x, None
+    k = 0
+    while k < n:
+        if abs(p0) > 3.0:
+            p0 = p1 + 0.5 * (p0 - p1)
+        p = p0 * 1.5
+        k += 1
+        p0, p1 = p, p0
+    return p0
+
+
+def failing_branch_that_is_not_taken(x=0.5):
+    values = [1.0, x]
+    if x > 1.0:
+        values[0] = 2.0
+        values[1] = x.copy()
+    return values[0] * values[1]

@@ -162,3 +162,15 @@ def no_name_matches(x=-0.5):
     elif name == "c":
         y = 2.0 * x
     return y  # UnboundLocalError: y
+
+
+def none_in_one_branch(x=-0.5):
+    p = None
+    y = x
+    if x < 0.0:
+        y = x - p  # TypeError: None
+    return y * x
+
+
+def missing_method_on_one_path(x=-0.5):
+    return x * 2.0 if x > 0.0 else x.copy()  # AttributeError: copy
