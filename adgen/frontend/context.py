@@ -146,6 +146,8 @@ class Context:
     inlined: Counter[Any] = field(default_factory=Counter)  # unrolled recursive calls by code
     guards: list[Guard] = field(default_factory=list)  # the `try` statements around the present place
     handled: list[PythonError] = field(default_factory=list)  # the exceptions whose handlers are around it
+    scalars: dict[Value, str] = field(default_factory=dict)  # the parameters that are ints and bools
+    deciders: dict[str, None] = field(default_factory=dict)  # those of them that structure depends on
     compiling: tuple[Active, ...] = ()  # the callees around the present place
     ranges: Ranges = field(init=False)
     writes: Writes = field(init=False)
@@ -232,6 +234,18 @@ class Context:
         error = PythonError(code, message, self.builder.span, help)
         error.instance, error.context, error.depth = raises, self, len(self.builder.blocks)
         raise error
+
+    def decides(self, value: Value) -> None:
+        """What kinds of values there are depends on this one, and so on parameters."""
+        pending, seen = [value], set[Value]()
+        while pending:
+            value = pending.pop()
+            if value in self.scalars:
+                self.deciders[self.scalars[value]] = None
+            operation = self.builder.definitions.get(value)
+            if operation is not None and value not in seen:
+                seen.add(value)
+                pending.extend(operation.operands)
 
     def may_raise(self, *kinds: type[BaseException]) -> None:
         """Python may raise one of these where adgen computes on: refused where the program would notice."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adgen import ops
+from adgen.diagnostics import AdgenError
 from adgen.frontend import memory
 from adgen.frontend.context import PythonError
-from adgen.frontend.join import meet, narrowed, never, separate
+from adgen.frontend.join import choices_in, meet, narrowed, never, separate
 from adgen.frontend.same import same
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import Items, Slot, State, collect, fill
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 DEAD = Poison("AD410", "this name differs between two branches")
 FLAGS = (RETURNED, BROKEN, CONTINUED, RESULT)
+OF_TYPES = (TypeError, AttributeError, LookupError)  # what kinds of values and which keys there are raises these
 Join = tuple[Any, Template, Any, Any]
 
 
@@ -63,14 +65,20 @@ def fork(
             builder.span = right.error.span
             ctx.fail(right.error.code, right.error.message, right.error.help, right.error.instance)
         right = UNBOUND
-    joins, plain = _joins(ctx, before, (state_left, first), (state_right, second), keep, dead)
-    sides = state_left.items, state_right.items
-    left, right = (left, right) if same(left, right) else (narrowed(ctx, left, first), narrowed(ctx, right, second))
-    result = meet(ctx, left, right, name, not any(dead), *sides)
-    joins.append((None, result, left, right))
-    held = dict(before.slots())
-    separate(ctx, [(t, tuple(zip((a, b), sides)), held.get(slot, UNBOUND)) for slot, t, a, b in joins])
-    values = iter(_emit(ctx, condition, first, second, joins, sides))
+    try:
+        joins, plain = _joins(ctx, before, (state_left, first), (state_right, second), keep, dead)
+        sides = state_left.items, state_right.items
+        left, right = (left, right) if same(left, right) else (narrowed(ctx, left, first), narrowed(ctx, right, second))
+        result = meet(ctx, left, right, name, not any(dead), *sides)
+        joins.append((None, result, left, right))
+        held = dict(before.slots())
+        separate(ctx, [(t, tuple(zip((a, b), sides)), held.get(slot, UNBOUND)) for slot, t, a, b in joins])
+        values = iter(_emit(ctx, condition, first, second, joins, sides))
+    except AdgenError:
+        ctx.decides(condition)
+        raise
+    if any(never(template) or any(choices_in(template)) for _, template, _, _ in joins):
+        ctx.decides(condition)
     rebuilt = [(slot, template.rebuild(ctx, values)) for slot, template, _, _ in joins]
     _apply(ctx, before, plain, rebuilt[:-1])
     if any(dead):
@@ -94,7 +102,7 @@ def _side(ctx: Context, run: Callable[[], Any]) -> Any:
         return run()
     except PythonError as error:
         here = error.context is ctx and error.depth == len(ctx.builder.blocks)
-        if not here or not issubclass(error.exception, TypeError | AttributeError) or ctx.catching(error.exception):
+        if not here or not issubclass(error.exception, OF_TYPES) or ctx.catching(error.exception):
             raise
         ctx.builder.span = error.span
         ctx.builder.check(ctx.builder.const(False), error.exception.__name__, str(error.instance))

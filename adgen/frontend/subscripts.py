@@ -52,6 +52,8 @@ def get(ctx: Context, value: Any, key: Any) -> Any:
         ctx.fail("AD319", "a `range` with run-time bounds cannot be indexed")
     if isinstance(value, tuple | list | dict | str | range | bytes):
         if not is_static(key):
+            if isinstance(key, Number):
+                ctx.decides(key.value)
             what = "the key of a dict" if isinstance(value, dict) else "this index"
             ctx.fail_dynamic("AD222", f"{what} must be known when compiling", "use an array")
         item = scalars.static(ctx, operator.getitem, value, key)
