@@ -15,6 +15,7 @@ from tests.oracles import check_derivatives
 FILES = (
     "choices",
     "control_flow",
+    "generators",
     "language",
     "memory",
     "state",

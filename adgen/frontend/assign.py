@@ -39,6 +39,11 @@ def bind(ctx: Context, target: str, value: Any) -> None:
     """Bind a name as it is declared: of the call, or of the module."""
     if target in ctx.frame.code.globals:
         module_variables.write(ctx, target, value)
+    elif target in ctx.frame.code.nonlocals:
+        owner = evaluate.owner(ctx.frame.parent, target)
+        if owner is None:
+            ctx.fail("AD208", f"`nonlocal {target}` lets the function change a variable outside", "return the value")
+        owner.names[target] = value
     else:
         ctx.frame.names[target] = value
 

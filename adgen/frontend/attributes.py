@@ -23,6 +23,7 @@ from adgen.frontend.values import (
     Number,
     Sequence,
     Text,
+    Yielding,
     describe,
     python_type,
 )
@@ -50,7 +51,7 @@ def get(ctx: Context, value: Any, name: str) -> Any:
         if name == "__name__":
             return value.name
         ctx.fail("AD404", f"the function `{value.name}` has no attribute `{name}`")
-    if isinstance(value, Text | Generator):
+    if isinstance(value, Text | Generator | Yielding):
         ctx.fail("AD230", f"`.{name}` of {describe(value)} is not supported")
     if isinstance(value, Sequence | Loop):
         ctx.fail("AD230", f"`.{name}` of a list whose length is not known when compiling is not supported")

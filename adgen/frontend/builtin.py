@@ -34,6 +34,7 @@ from adgen.frontend.values import (
     Number,
     Sequence,
     Text,
+    Yielding,
     describe,
     is_number,
     is_static,
@@ -147,7 +148,7 @@ def make_type(ctx: Context, x: Any) -> Any:
 
 def is_instance(ctx: Context, x: Any, kinds: Any) -> Any:
     """`isinstance`."""
-    if not isinstance(x, Dynamic | Closure | Sequence | Loop | Generator | Text):
+    if not isinstance(x, Dynamic | Closure | Sequence | Loop | Generator | Yielding | Text):
         return scalars.static(ctx, isinstance, x, kinds)
     if isinstance(x, Closure):
         return scalars.static(ctx, isinstance, make_tuple, kinds)
@@ -156,7 +157,7 @@ def is_instance(ctx: Context, x: Any, kinds: Any) -> Any:
 
 def has_attribute(ctx: Context, x: Any, name: Any) -> Any:
     """`hasattr`."""
-    if isinstance(x, Dynamic | Sequence | Loop | Generator | Text):
+    if isinstance(x, Dynamic | Sequence | Loop | Generator | Yielding | Text):
         return hasattr(python_type(x), name)
     return hasattr(x, name)
 

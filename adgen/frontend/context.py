@@ -45,6 +45,7 @@ class Frame:
         self.cells = dict(cells or {})
         self.statics: dict[Any, Any] = {}
         self.entry: dict[str, Any] = {}
+        self.consume: Callable[[Any], None] | None = None  # what is done with each value of `yield`
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +147,7 @@ class Context:
     inlined: Counter[Any] = field(default_factory=Counter)  # unrolled recursive calls by code
     guards: list[Guard] = field(default_factory=list)  # the `try` statements around the present place
     handled: list[PythonError] = field(default_factory=list)  # the exceptions whose handlers are around it
+    scopes: dict[int, Frame] = field(default_factory=dict)  # whose names others may bind, by the id of the names
     scalars: dict[Value, str] = field(default_factory=dict)  # the parameters that are ints and bools
     deciders: dict[str, None] = field(default_factory=dict)  # those of them that structure depends on
     compiling: tuple[Active, ...] = ()  # the callees around the present place
@@ -187,6 +189,15 @@ class Context:
     def frame(self) -> Frame:
         """The innermost call."""
         return self.frames[-1]
+
+    @property
+    def stack(self) -> list[Frame]:
+        """The calls around the present place: without the generators in the middle of which their consumers run."""
+        found, k = list[Frame](), len(self.frames)
+        while k > 0:
+            found.append(self.frames[k - 1])
+            k = self.frames.index(found[-1])
+        return found[::-1]
 
     @property
     def span(self) -> Span | None:

@@ -122,6 +122,8 @@ def _joins(
     for owner in before.containers:
         if owner not in left.containers or owner not in right.containers:
             continue  # nothing holds it any more on one path
+        if owner in ctx.scopes:
+            continue
         if list(left.containers[owner][1]) != list(right.containers[owner][1]):
             help = "change it on both paths alike, or use an array"
             ctx.fail_dynamic("AD311", "a list or dict changes its size in one branch of a run-time `if`", help)
@@ -164,7 +166,7 @@ def _outlasting(ctx: Context, sides: tuple[State, State]) -> frozenset[int]:
             scope = scope.parent
     for side in sides:
         collect(ctx, side.names.get(RESULT), found)
-    return frozenset(found)
+    return frozenset([*found, *ctx.scopes])
 
 
 def _join_one_side(
@@ -285,7 +287,7 @@ def _apply(ctx: Context, before: State, plain: dict[Slot, Any], joined: list[tup
     for owner, content in contents.items():
         container, _ = before.containers[owner]
         ordered = sorted(content.items()) if isinstance(container, list) else content.items()
-        fill(container, dict(ordered))
+        fill(container, {key: value for key, value in ordered if value is not UNBOUND})
 
 
 def jumped(ctx: Context) -> bool | Value:

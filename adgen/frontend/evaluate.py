@@ -236,10 +236,22 @@ def _lambda(ctx: Context, node: ast.Lambda) -> Any:
 
 def closure(ctx: Context, name: str, node: ast.FunctionDef | ast.Lambda) -> Closure:
     """A function made here: its defaults are evaluated now, its outer names when it is called."""
+    for inner in ast.walk(node):
+        for written in inner.names if isinstance(inner, ast.Nonlocal) else ():
+            around = owner(ctx.frame, written)
+            if around is not None:
+                ctx.scopes[id(around.names)] = around
     defaults = tuple(expression(ctx, d) for d in node.args.defaults)
     pairs = zip(node.args.kwonlyargs, node.args.kw_defaults)
     keyword = {argument.arg: expression(ctx, d) for argument, d in pairs if d is not None}
     return Closure(name, node, ctx.frame, defaults, keyword)
+
+
+def owner(frame: Frame | None, name: str) -> Frame | None:
+    """The frame, of this one and those around it, that a variable belongs to."""
+    while frame is not None and name not in frame.code.locals:
+        frame = frame.parent
+    return frame
 
 
 def code_of_closure(function: Closure) -> Code:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend import control, memory, operators, recursion
+from adgen.frontend import control, generators, memory, operators, recursion
 from adgen.frontend import statements as blocks
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.context import Frame
@@ -91,6 +91,8 @@ def inline(ctx: Context, code: Code, names: dict[str, Any], parent: Frame | None
     """Lower the body of a function with these arguments; the result is what it returns."""
     frame = Frame(code, names, parent, cells)
     frame.entry = {key: _form(ctx, value) for key, value in names.items()}
+    if code.generates:
+        return generators.begin(ctx, frame)
     pattern = recursion.pattern_of(ctx, frame)
     if pattern is not None:
         return recursion.call(ctx, frame, pattern, _lowered)

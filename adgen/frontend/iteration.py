@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from adgen import ops
 from adgen.diagnostics import AdgenError
-from adgen.frontend import assign, comprehensions, control, evaluate, logic, scalars
+from adgen.frontend import assign, comprehensions, control, evaluate, generators, logic, scalars
 from adgen.frontend import statements as blocks
 from adgen.frontend.choices import each
 from adgen.frontend.context import NeedStatic
@@ -23,7 +23,7 @@ from adgen.frontend.loop_emission import Choosing, Header, Unstable
 from adgen.frontend.loops import run_loop
 from adgen.frontend.scan import BROKEN, CONTINUED
 from adgen.frontend.state import State
-from adgen.frontend.values import Choice, Loop, Number
+from adgen.frontend.values import Choice, Loop, Number, Yielding
 from adgen.ir.nodes import Value
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ def _for(ctx: Context, node: ast.For, iterated: Any) -> None:
     if isinstance(iterated, Choice):
         each(ctx, iterated, lambda candidate: _for(ctx, node, candidate))
         return
+    if isinstance(iterated, Yielding):
+        outer, alive = _enter(ctx), ctx.frame.code.flow.head[node] | ctx.frame.code.flow.after[node]
+        generators.loop(ctx, iterated, lambda value: _iteration(ctx, node, value), alive)
+        _finish(ctx, node, outer)
+        return
     length = len(iterated) if isinstance(iterated, list | dict) else 0
     source = comprehensions.iterate(ctx, iterated)
     ctx.place(node)
@@ -54,6 +59,14 @@ def _for(ctx: Context, node: ast.For, iterated: Any) -> None:
         ctx.place(node)
         ctx.fail("AD242", "a list or dict changes its size while it is iterated", "iterate over a copy")
     _finish(ctx, node, outer)
+
+
+def _iteration(ctx: Context, node: ast.For, value: Any) -> None:
+    """The body for one value."""
+    ctx.place(node.target)
+    assign.target(ctx, node.target, value)
+    blocks.block(ctx, node.body, ctx.frame.code.flow.head[node] | ctx.frame.code.flow.after[node])
+    ctx.frame.names[CONTINUED] = False
 
 
 def _items(source: Loop) -> list[Callable[[], Any]]:

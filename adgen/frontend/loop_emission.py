@@ -92,7 +92,9 @@ def set_slot(ctx: Context, state: State, slot: Slot, value: Any) -> None:
         ctx.frame.names[slot.key] = value
         return
     container, _ = state.containers[slot.owner]
-    if isinstance(container, list | dict):
+    if value is UNBOUND:
+        container.pop(slot.key, None)
+    elif isinstance(container, list | dict):
         container[slot.key] = value
     else:
         object.__setattr__(container, slot.key, value)

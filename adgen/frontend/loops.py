@@ -156,7 +156,7 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
     changed = False
     flow = ctx.frame.code.flow
     for owner, (_, content) in entry.containers.items():
-        if owner in end.containers and list(content) != list(end.containers[owner][1]):
+        if owner in end.containers and owner not in ctx.scopes and list(content) != list(end.containers[owner][1]):
             help = "use an array of the final size, or a loop whose number of iterations is a constant"
             raise Unstable("AD315", "a list or dict changes its size in this loop", ctx.span, help)
     for slot, template in list(plan.head.items()):
@@ -176,7 +176,7 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
         elif same(before, after):
             continue
         elif slot.owner or slot.key in flow.head[header.node]:
-            plan.head[slot] = _at_head(ctx, value_of(entry, slot), after, str(slot.key), entry.items, end.items)
+            plan.head[slot] = _at_head(ctx, value_of(entry, slot), after, slot, entry.items, end.items)
             changed = True
         else:
             plan.late[slot] = meet(ctx, value_of(entry, slot), after, str(slot.key), True, entry.items, end.items)
@@ -195,10 +195,11 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
     return changed
 
 
-def _at_head(ctx: Context, before: Any, after: Any, name: str, at_entry: Items, at_end: Items) -> Template:
+def _at_head(ctx: Context, before: Any, after: Any, slot: Slot, at_entry: Items, at_end: Items) -> Template:
     """The template of a slot that turned out to change."""
+    name = str(slot.key)
     if isinstance(before, Unbound):
-        return meet(ctx, before, after, name, True, at_entry, at_end)
+        return meet(ctx, before, after, name, slot.key != RESULT, at_entry, at_end)
     if is_number(before) and is_number(after):
         return number_template(ctx, [before, after], name)
     template = meet(ctx, before, after, name, True, at_entry, at_end)

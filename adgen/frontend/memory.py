@@ -19,7 +19,7 @@ from adgen.frontend.aliasing import Move
 from adgen.frontend.arrays.model import Array, View
 from adgen.frontend.complexes.types import memory_of
 from adgen.frontend.state import State
-from adgen.frontend.values import Choice, Closure, Generator, Loop, Maybe, Number, Sequence, is_number
+from adgen.frontend.values import Choice, Closure, Generator, Loop, Maybe, Number, Sequence, Yielding, is_number
 from adgen.ir import core
 from adgen.ir.builder import Block
 from adgen.ir.nodes import Value
@@ -161,7 +161,7 @@ def settled(ctx: Context, value: Any) -> bool:
         return all(settled(ctx, item) for item in state.items_of(inner).values())
     if isinstance(inner, Loop):
         return inner.what == "range" and settled(ctx, (inner.start, inner.stop))
-    return not isinstance(inner, Generator | Sequence | Maybe | Choice)
+    return not isinstance(inner, Generator | Yielding | Sequence | Maybe | Choice)
 
 
 def liftable(ctx: Context, value: Any, items: state.Items) -> bool:

@@ -357,4 +357,5 @@ def contains(ctx: Context, container: Any, item: Any) -> Any:
     ctx.fail("AD306", f"`in` is not defined for {describe(container)}")
 
 
-__all__ = ["BOOL", "augmented", "binary", "compare", "contains", "equality", "secure", "truth", "unary"]
+OR = ops.OR
+__all__ = ["BOOL", "OR", "augmented", "binary", "compare", "contains", "equality", "secure", "truth", "unary"]

@@ -67,7 +67,7 @@ def check(ctx: Context, frame: Frame) -> None:
 
     Raises Recursive when nothing changes any more, or too long; AdgenError when arguments are not numbers.
     """
-    active = [f for f in ctx.frames if f.code.key is frame.code.key]
+    active = [f for f in ctx.stack if f.code.key is frame.code.key]
     if not active:
         return
     last = active[-1]

@@ -20,6 +20,7 @@ from adgen.frontend import (
     calls,
     control,
     evaluate,
+    generators,
     iteration,
     logic,
     managers,
@@ -201,7 +202,7 @@ def _augmented(ctx: Context, node: ast.AugAssign) -> None:
         new = operators.augmented(ctx, operator_, old, value)
         if new is not old:
             assign.name(ctx, target.id, new)
-        elif target.id not in ctx.frame.code.globals:
+        elif target.id in ctx.frame.code.locals:
             ctx.frame.names[target.id] = old
     elif isinstance(target, ast.Subscript):
         owner = evaluate.expression(ctx, target.value)
@@ -225,7 +226,11 @@ def _augmented(ctx: Context, node: ast.AugAssign) -> None:
 
 
 def _expression(ctx: Context, node: ast.Expr) -> None:
-    if isinstance(node.value, ast.Call):
+    if isinstance(node.value, ast.Yield):
+        value = None if node.value.value is None else evaluate.expression(ctx, node.value.value)
+        ctx.place(node.value)
+        generators.given(ctx, node.value, value)
+    elif isinstance(node.value, ast.Call):
         ctx.place(node.value)
         calls.call_node(ctx, node.value)
     elif not isinstance(node.value, ast.Constant):
@@ -419,6 +424,7 @@ HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
     ast.Continue: _continue,
     ast.Pass: _pass,
     ast.Global: _pass,
+    ast.Nonlocal: _pass,
     ast.FunctionDef: _define,
     ast.Import: _import,
     ast.ImportFrom: _import_from,

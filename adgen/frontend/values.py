@@ -162,6 +162,14 @@ class Generator:
     used: Any = 0
 
 
+@dataclass(eq=False)
+class Yielding:
+    """What a call of a function with `yield` gives: its body runs when it is iterated; `used` when that was done."""
+
+    frame: Frame
+    used: Any = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Text:
     """A string that has a run-time number in it: good for a message, unknown when compiling; `form` has gaps."""
@@ -204,7 +212,7 @@ def python_type(value: Any) -> type:
         return list
     if isinstance(value, Text):
         return str
-    if isinstance(value, Generator):
+    if isinstance(value, Generator | Yielding):
         return types.GeneratorType
     if isinstance(value, Loop):
         return range if value.what == "range" else ITERATORS.get(value.what, zip)
@@ -224,7 +232,7 @@ ITERATORS: dict[str, type] = {
 
 def is_iterator(value: Any) -> bool:
     """True for what can be run through once."""
-    return isinstance(value, Generator) or (isinstance(value, Loop) and value.what in ITERATORS)
+    return isinstance(value, Generator | Yielding) or (isinstance(value, Loop) and value.what in ITERATORS)
 
 
 def is_number(value: Any) -> bool:
@@ -233,7 +241,7 @@ def is_number(value: Any) -> bool:
 
 
 # The values that stand for something of the program, and are no Python objects of it.
-KINDS = (Dynamic, Maybe, Poison, Choice, Closure, Deferred, Method, Loop, Sequence, Generator, Unbound, Text)
+KINDS = (Dynamic, Maybe, Poison, Choice, Closure, Deferred, Method, Loop, Sequence, Generator, Yielding, Unbound, Text)
 
 
 def is_static(value: Any, depth: int = 0) -> bool:
@@ -291,7 +299,7 @@ def describe(value: Any) -> str:
         return " or ".join(dict.fromkeys(describe(candidate) for candidate in value.candidates.values()))
     if isinstance(value, Text):
         return "a string with run-time values in it"
-    if isinstance(value, Generator | Loop):
+    if isinstance(value, Generator | Yielding | Loop):
         kind = python_type(value).__name__
         return f"{'an' if kind[0] in 'aeiou' else 'a'} `{kind}`"
     if isinstance(value, functools.partial | Deferred):

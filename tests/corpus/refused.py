@@ -55,15 +55,18 @@ def global_write_on_one_path(x=0.5):
     return x
 
 
-def nonlocal_write(x=0.5):
+def counting():
     k = 0
 
-    def g():
-        nonlocal k  # AD208 nonlocal
-        k += 1
+    def count(x=0.5):
+        nonlocal k
+        k += 1  # AD208 nonlocal
+        return x * k
 
-    g()
-    return x * k
+    return count
+
+
+nonlocal_of_a_function_that_python_ran = counting()
 
 
 def match_statement(x=0.5, k=(1, 2)):
@@ -867,3 +870,55 @@ def none_caught(x=0.5):
         return r * 2.0  # AD204 TypeError
     except TypeError:
         return 1.0
+
+
+def yield_inside_try(x=0.5):
+    def values():
+        try:
+            yield x
+        finally:
+            pass
+
+    return sum(values())  # AD205 try
+
+
+def value_of_yield(x=0.5):
+    def values():
+        y = yield x  # AD205 sent
+        yield y
+
+    return sum(values())
+
+
+def generator_used_twice(x=0.5):
+    def values():
+        yield x
+        yield 2.0 * x
+
+    g = values()
+    return next(g) + next(g)  # AD241 used up
+
+
+def run_time_number_of_yields(x=0.5, n=3):
+    def values():
+        for i in range(n):  # AD315 size
+            yield x * i
+
+    return len(list(values())) * x
+
+
+def generator_that_calls_itself(x=0.5):
+    def halves(v):
+        yield v
+        if v > 0.1:
+            for w in halves(0.5 * v):  # AD218 recursion
+                yield w
+
+    return sum(halves(x))
+
+
+def two_generators_zipped(x=0.5):
+    def values():
+        yield x
+
+    return sum(a * b for a, b in zip(values(), values()))  # AD205 zip

@@ -15,6 +15,7 @@ CASES = [
     for name in (
         "choices",
         "control_flow",
+        "generators",
         "language",
         "memory",
         "recursion",
