@@ -17,6 +17,7 @@ from adgen.frontend import (
     builtin,
     comprehensions,
     evaluate,
+    filling,
     inline,
     instances,
     memory,
@@ -336,6 +337,9 @@ def _trusted(callee: Any) -> bool:
 
 def _container_method(ctx: Context, owner: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     name = callee.__name__
+    if name == "append" and id(owner) in ctx.filled:
+        filling.appended(ctx, owner, *args)
+        return None
     if name in MUTATORS.get(type(owner), set()):
         operators.own_check(ctx, owner)
     if isinstance(owner, str):
@@ -352,6 +356,8 @@ def _container_method(ctx: Context, owner: Any, callee: Any, args: list[Any], kw
         return None
     if isinstance(owner, list | tuple) and name == "index" and len(args) == 1 and not is_static([owner, args]):
         return reductions.position(ctx, owner, args[0])
+    if isinstance(owner, list | tuple) and name == "count" and len(args) == 1 and not is_static([owner, args]):
+        return reductions.occurrences(ctx, owner, args[0])
     if name in BY_VALUE and not (is_static(owner) and is_static(args)):
         ctx.fail("AD230", f"`.{name}` of run-time values is not supported", "use an array and a loop")
     if isinstance(owner, dict) and args and not is_static(args[0]) and not isinstance(args[0], dict):

@@ -147,6 +147,7 @@ class Context:
     inlined: Counter[Any] = field(default_factory=Counter)  # unrolled recursive calls by code
     guards: list[Guard] = field(default_factory=list)  # the `try` statements around the present place
     handled: list[PythonError] = field(default_factory=list)  # the exceptions whose handlers are around it
+    filled: dict[int, Any] = field(default_factory=dict)  # lists that a loop appends to, which become arrays, by id
     scopes: dict[int, Frame] = field(default_factory=dict)  # whose names others may bind, by the id of the names
     scalars: dict[Value, str] = field(default_factory=dict)  # the parameters that are ints and bools
     deciders: dict[str, None] = field(default_factory=dict)  # those of them that structure depends on

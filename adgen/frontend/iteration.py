@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from adgen import ops
 from adgen.diagnostics import AdgenError
-from adgen.frontend import assign, comprehensions, control, evaluate, generators, logic, scalars
+from adgen.frontend import assign, comprehensions, control, evaluate, filling, generators, logic, scalars
 from adgen.frontend import statements as blocks
 from adgen.frontend.choices import each
 from adgen.frontend.context import NeedStatic
@@ -113,6 +113,12 @@ def _loop(ctx: Context, node: ast.For, source: Loop, peeled: bool) -> None:
         run_loop(ctx, _header(ctx, node, source), _body(ctx, node, source))
         return
     except (Unstable, NeedStatic) as error:
+        lists = filling.grown(ctx, node) if source.trip is None and isinstance(error, Unstable) else {}
+        if lists:
+            entry.restore()
+            undo()
+            _filled(ctx, node, source, lists)
+            return
         if source.trip is None or source.trip > MOST_ITERATIONS or (peeled and isinstance(error, Choosing)):
             raise
         failure = error
@@ -131,6 +137,20 @@ def _loop(ctx: Context, node: ast.For, source: Loop, peeled: bool) -> None:
             entry.restore()
             undo()
     _unroll(ctx, node, _items(source), failure)
+
+
+def _filled(ctx: Context, node: ast.For, source: Loop, lists: dict[str, list[Any]]) -> None:
+    """An IR loop that appends an item to each of the lists in every iteration."""
+    counted = comprehensions.normalised(ctx, source)
+    count = scalars.as_index(ctx, counted.stop)
+    inner = _body(ctx, node, counted)
+
+    def run(index: Value | None) -> None:
+        assert index is not None
+        filling.at(ctx, lists, index)
+        inner(index)
+
+    filling.fill(ctx, count, lists, lambda: run_loop(ctx, _header(ctx, node, counted), run))
 
 
 def _header(ctx: Context, node: ast.For, source: Loop) -> Header:

@@ -112,7 +112,8 @@ def tabulate(ctx: Context, count: Value, item: Callable[[Any], Any]) -> Array:
             "fill an array in a loop",
         )
     element, _ = scalars.kind(ctx, sample)
-    array = allocate(ctx, element, (count,), "items")
+    extent = builder.op(ops.MAXIMUM, count, builder.index(0))
+    array = allocate(ctx, element, (extent,), "items")
     base = arrays.base(array)
     assert base is not None
 

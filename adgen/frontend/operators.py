@@ -27,7 +27,7 @@ from adgen.frontend.values import (
     python_type,
 )
 from adgen.ir.nodes import Value
-from adgen.ir.types import BOOL
+from adgen.ir.types import BOOL, I64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -110,6 +110,10 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
             return Text(text.form(a))
         if operator_ is operator.add and isinstance(b, str | Text):
             return text.joined([a, b])
+    if operator_ is operator.mul and isinstance(a, Number) and isinstance(b, list):
+        a, b = b, a
+    if operator_ is operator.mul and isinstance(a, list) and isinstance(b, Number) and b.element == I64:
+        return _repeated(ctx, a, b)
     if isinstance(a, Number) or isinstance(b, Number):
         _unsupported(ctx, operator_, a, b)
     if not is_static(a) or not is_static(b):
@@ -119,6 +123,13 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
             return ctx.own(scalars.static(ctx, operator_, a, b))
         _unsupported(ctx, operator_, a, b)
     return ctx.own(scalars.static(ctx, operator_, a, b))
+
+
+def _repeated(ctx: Context, items: list[Any], count: Number) -> Sequence:
+    """`[item] * n`: a list of run-time length."""
+    if len(items) != 1 or not is_number(items[0]):
+        ctx.fail_dynamic("AD227", "a list of run-time length is supported for `[number] * n`", "use an array")
+    return Sequence(memory.tabulate(ctx, scalars.as_index(ctx, count), lambda index: items[0]))
 
 
 def _unsupported(ctx: Context, operator_: Any, a: Any, b: Any) -> NoReturn:

@@ -155,6 +155,15 @@ def position(ctx: Context, items: Sequence[Any], value: Any) -> Any:
     return at
 
 
+def occurrences(ctx: Context, items: Sequence[Any], value: Any) -> Any:
+    """`items.count(value)`: how many are equal."""
+    total: Any = 0
+    for item in items:
+        here = operators.as_number(operators.truth(ctx, operators.equality(ctx, operator.eq, item, value)))
+        total = operators.binary(ctx, operator.add, total, here)
+    return total
+
+
 def fold(ctx: Context, function: Any, iterable: Any, *initial: Any) -> Any:
     """`functools.reduce` over a static sequence."""
     items = [*initial, *iteration.items_of(ctx, iterable)]

@@ -162,6 +162,9 @@ def put(ctx: Context, owner: Any, key: Any, value: Any) -> None:
         ctx.fail(
             "AD319", f"{describe(owner)} cannot be indexed", "is this argument meant to be an array?", raises=TypeError
         )
+    if isinstance(owner, Sequence):
+        _put_item(ctx, owner, key, value)
+        return
     if memory.is_array(owner):
         if ctx.inference is not None:
             ctx.inference.indexed(ctx, owner, count_indices(key))
@@ -184,6 +187,14 @@ def put(ctx: Context, owner: Any, key: Any, value: Any) -> None:
         return
     certain = TypeError if type(owner) in (str, tuple, type(None), *NUMERIC_TYPES) else None
     ctx.fail("AD319", f"items of {describe(owner)} cannot be set", raises=certain)
+
+
+def _put_item(ctx: Context, owner: Sequence, key: Any, value: Any) -> None:
+    """An item of a list of run-time length, all of whose items are of one type."""
+    if not is_number(key) or not is_number(value) or scalars.kind(ctx, value)[0] != owner.array.element:
+        help = "use an array"
+        ctx.fail("AD302", f"{describe(value)} is set in a list of run-time length of {owner.array.element}", help)
+    arrays.setitem(ctx, owner.array, key, value)
 
 
 def stored(ctx: Context, value: Any) -> Any:

@@ -308,9 +308,10 @@ def inconsistent_return(x=0.5):
 
 def list_grows_in_dynamic_loop(x=0.5, n=3):
     values = []
+    again = values
     for i in range(n):  # AD315 size
         values.append(x * i)
-    return values[0]
+    return again[0]
 
 
 def list_grows_in_branch(x=0.5):
@@ -922,3 +923,17 @@ def two_generators_zipped(x=0.5):
         yield x
 
     return sum(a * b for a, b in zip(values(), values()))  # AD205 zip
+
+
+def list_grows_on_some_paths_of_a_loop(x=0.5, n=3):
+    values = []
+    for i in range(n):
+        if i > 1:  # AD311 size
+            values.append(x * i)
+    return sum(values)
+
+
+def float_set_in_a_list_of_ints(x=0.5, n=3):
+    values = [0] * n
+    values[0] = x  # AD302 run-time length
+    return values[0]
