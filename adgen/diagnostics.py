@@ -33,7 +33,10 @@ class AdgenError(Exception):
     """Everything adgen reports to a user: what is wrong, where, and how to get past it.
 
     `code` is stable (`AD204`); `message` is lower case and says what; `help` says how to get past it.
+    `deciders` are parameters whose value, were it known when compiling, might decide what could not be decided.
     """
+
+    deciders: tuple[str, ...] = ()
 
     def __init__(self, code: str, message: str, span: Span | None = None, help: str | None = None) -> None:
         self.code = code

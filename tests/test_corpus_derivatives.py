@@ -13,7 +13,9 @@ from tests.frontend import harness
 from tests.oracles import check_derivatives
 
 FILES = (
+    "choices",
     "control_flow",
+    "generators",
     "language",
     "memory",
     "state",

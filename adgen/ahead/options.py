@@ -21,6 +21,7 @@ class Options:
     wrt: tuple[str, ...] | None = None
     products: tuple[str, ...] = DEFAULT_PRODUCTS
     arguments: tuple[str, ...] = ()
+    statics: tuple[str, ...] = ()
     check: bool = True
     unchecked: bool = False
     example_main: bool = False
@@ -31,6 +32,7 @@ class Options:
         wrt: str | None,
         emit: str,
         arguments: Sequence[str],
+        statics: Sequence[str] = (),
         check: bool = True,
         unchecked: bool = False,
         example_main: bool = False,
@@ -44,6 +46,7 @@ class Options:
             None if wrt is None else _names("--wrt", wrt),
             _products(emit),
             tuple(arguments),
+            tuple(statics),
             check,
             unchecked,
             example_main,

@@ -16,11 +16,11 @@ from adgen.ahead.options import DEFAULT_PRODUCTS, Options
 from adgen.diagnostics import AdgenError
 from adgen.driver import lower_function
 from adgen.emit import emit
-from adgen.frontend.specs import Lowered, Spec, UnknownSpec, has_complex, has_complex_output
+from adgen.frontend.specs import Lowered, Spec, StaticSpec, UnknownSpec, has_complex, has_complex_output
 from adgen.ir.nodes import Function
 from adgen.passes.pipeline import optimise
 from adgen.passes.unchecked import unchecked
-from adgen.runtime.annotations import parse_argument, signature_specs
+from adgen.runtime.annotations import parse_argument, parse_static, signature_specs
 from adgen.runtime.differentiate import differentiate, purified
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.wrt import Wrt, has_floats, resolve
@@ -77,6 +77,9 @@ def subjects(
     """
     given = dict(parse_argument(text) for text in options.arguments)
     _check_names(functions, given, "--arg", "AD191")
+    fixed = dict(parse_static(text) for text in options.statics)
+    _check_names(functions, fixed, "--static", "AD191")
+    given |= fixed
     if options.wrt is not None:
         _check_names(functions, options.wrt, "--wrt", "AD123")
     found, skipped, errors = [], {}, []
@@ -105,13 +108,13 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
     """
     names = inspect.signature(function).parameters
     specs = signature_specs(function, {name: spec for name, spec in given.items() if name in names})
-    primal = lower_function(function, specs)
+    primal, decided = _lowered(function, specs)
     if options.unchecked:
         primal = replace(primal, function=unchecked(primal.function))
     wrt = _wrt(primal, options, function.__name__)
     unknown = tuple(name for name, spec in specs.items() if isinstance(spec, UnknownSpec))
     made = Subject(function, function.__name__, primal, wrt, unknown)
-    made.remarks += primal.warnings
+    made.remarks += [*primal.warnings, *decided]
     if wrt is None:
         made.remarks.append(f"{_underived(primal)}, so no derivative")
     for product in options.products:
@@ -124,6 +127,34 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
                 raise  # asked for by name, for this function
             made.remarks.append(f"no {product}: {error.message}")
     return made
+
+
+def _lowered(function: Callable[..., Any], specs: dict[str, Spec]) -> tuple[Lowered, list[str]]:
+    """The IR of a function; where an int or bool decides what kinds of values there are, for its default.
+
+    Also remarks that say so.  Raises AdgenError.
+    """
+    try:
+        return lower_function(function, specs), []
+    except AdgenError as error:
+        parameters = inspect.signature(function).parameters
+        defaults = {name: parameters[name].default for name in error.deciders if name in parameters}
+        fixed = {name: StaticSpec(value) for name, value in defaults.items() if value is not inspect.Parameter.empty}
+        if not fixed:
+            raise _with_static(error) from None
+        try:
+            primal = lower_function(function, specs | fixed)
+        except AdgenError:
+            raise _with_static(error) from None
+        return primal, [f"compiled for {n}={s}, which decides what is returned (--static)" for n, s in fixed.items()]
+
+
+def _with_static(error: AdgenError) -> AdgenError:
+    """The error, which also says what may help."""
+    if not error.deciders:
+        return error
+    note = "or compile for one value: " + " ".join(f"--static {name}=..." for name in error.deciders)
+    return type(error)(error.code, error.message, error.span, f"{error.help}; {note}" if error.help else note)
 
 
 def _wrt(primal: Lowered, options: Options, name: str) -> Wrt | None:

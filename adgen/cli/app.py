@@ -24,6 +24,15 @@ Arg = Annotated[
     list[str] | None,
     typer.Option("--arg", help='The type of a parameter, as "x: f64[n,d]"; may be repeated.', show_default=False),
 ]
+Static = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--static",
+        help="A parameter that is compiled for one value, as full=True; may be repeated.  An int or bool that decides "
+        "what is returned is compiled for its default.",
+        show_default=False,
+    ),
+]
 
 
 class Stage(str, Enum):
@@ -54,6 +63,7 @@ def compile_command(
     wrt: Wrt = None,
     emit: Annotated[str, typer.Option(help="Entry points: value, grad, jvp, vjp, hvp.")] = "value,grad,jvp,vjp",
     arg: Arg = None,
+    static: Static = None,
     out: Annotated[Path, typer.Option(help="The folder to put the package into.")] = Path("build"),
     no_check: Annotated[bool, typer.Option("--no-check", help="Do not check the derivatives.")] = False,
     unchecked: Annotated[bool, typer.Option("--unchecked", help="Drop the index checks from the C code.")] = False,
@@ -64,7 +74,7 @@ def compile_command(
     from adgen.ahead import Options, compile_file
     from adgen.cli.progress import progress
 
-    options = Options.parse(function, wrt, emit, arg or (), not no_check, unchecked, example_main)
+    options = Options.parse(function, wrt, emit, arg or (), static or (), not no_check, unchecked, example_main)
     with progress() as tell:
         report = compile_file(file, out, options, tell)
     typer.echo(report.text(verbose))
@@ -77,13 +87,14 @@ def show(
     stage: Annotated[Stage, typer.Option(help="Which form of it.")] = Stage.c,
     wrt: Wrt = None,
     arg: Arg = None,
+    static: Static = None,
     side_by_side: Annotated[bool, typer.Option("--side-by-side", help="Python left, the adjoint C right.")] = False,
 ) -> None:
     """Show a function at a stage of its way to C."""
     from adgen.ahead import Options, stage_text
     from adgen.cli.colour import print_code, print_side_by_side
 
-    options = Options.parse(function, wrt, "value,grad,jvp,vjp", arg or ())
+    options = Options.parse(function, wrt, "value,grad,jvp,vjp", arg or (), static or ())
     if side_by_side:
         left, right = (stage_text(file, options, name) for name in ("python", "adjoint-c"))
         print_side_by_side(left, right)
@@ -92,13 +103,13 @@ def show(
 
 
 @app.command()
-def check(file: File, function: Function = None, wrt: Wrt = None, arg: Arg = None) -> None:
+def check(file: File, function: Function = None, wrt: Wrt = None, arg: Arg = None, static: Static = None) -> None:
     """Check derivatives against the dot-product identity, the complex step and differences."""
     from adgen.ahead import Options, check_file
     from adgen.cli.progress import progress
 
     with progress() as tell:
-        report = check_file(file, Options.parse(function, wrt, "value,grad,jvp,vjp", arg or ()), tell)
+        report = check_file(file, Options.parse(function, wrt, "value,grad,jvp,vjp", arg or (), static or ()), tell)
     typer.echo(report.text(verbose=True))
 
 

@@ -16,6 +16,7 @@ from adgen.frontend import (
     operators,
     subscripts,
 )
+from adgen.frontend.choices import distributed
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.values import Dynamic, Number, Poison, describe
 from adgen.ir import core
@@ -38,6 +39,11 @@ def bind(ctx: Context, target: str, value: Any) -> None:
     """Bind a name as it is declared: of the call, or of the module."""
     if target in ctx.frame.code.globals:
         module_variables.write(ctx, target, value)
+    elif target in ctx.frame.code.nonlocals:
+        owner = evaluate.owner(ctx.frame.parent, target)
+        if owner is None:
+            ctx.fail("AD208", f"`nonlocal {target}` lets the function change a variable outside", "return the value")
+        owner.names[target] = value
     else:
         ctx.frame.names[target] = value
 
@@ -93,7 +99,8 @@ def _unpack(ctx: Context, node: ast.Tuple | ast.List, value: Any) -> None:
         target(ctx, element.value if isinstance(element, ast.Starred) else element, item)
 
 
-def unpacked(ctx: Context, value: Any, count: int) -> list[Any]:
+@distributed
+def unpacked(ctx: Context, value: Any, count: int) -> tuple[Any, ...]:
     """Exactly `count` items of a value."""
     if isinstance(value, Number):
         if ctx.inference is not None:
@@ -102,12 +109,12 @@ def unpacked(ctx: Context, value: Any, count: int) -> list[Any]:
     if memory.is_array(value):
         array = memory.wrap(ctx, value)
         memory.agree(ctx, array.extents[0], ctx.builder.index(count), f"expected {count} values to unpack, got {{0}}")
-        return [arrays.getitem(ctx, array, k) for k in range(count)]
+        return tuple(arrays.getitem(ctx, array, k) for k in range(count))
     items = comprehensions.spread(ctx, value)
     if len(items) != count:
         few = "not enough" if len(items) < count else "too many"
         ctx.fail("AD321", f"{few} values to unpack: {len(items)} for {count} targets", raises=ValueError)
-    return items
+    return tuple(items)
 
 
 __all__ = ["Dynamic", "name", "target", "unpacked"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen.frontend import arrays, calls, memory, module_variables, operators, scalars
+from adgen.frontend.choices import distributed
 from adgen.frontend.complexes import library
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import (
@@ -22,6 +23,7 @@ from adgen.frontend.values import (
     Number,
     Sequence,
     Text,
+    Yielding,
     describe,
     python_type,
 )
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 STATIC_ARRAY = ("shape", "ndim", "size", "dtype", "itemsize", "nbytes")
 
 
+@distributed
 def get(ctx: Context, value: Any, name: str) -> Any:
     """`value.name`."""
     if isinstance(value, Number):
@@ -48,7 +51,7 @@ def get(ctx: Context, value: Any, name: str) -> Any:
         if name == "__name__":
             return value.name
         ctx.fail("AD404", f"the function `{value.name}` has no attribute `{name}`")
-    if isinstance(value, Text | Generator):
+    if isinstance(value, Text | Generator | Yielding):
         ctx.fail("AD230", f"`.{name}` of {describe(value)} is not supported")
     if isinstance(value, Sequence | Loop):
         ctx.fail("AD230", f"`.{name}` of a list whose length is not known when compiling is not supported")
@@ -175,6 +178,7 @@ def _member(kind: type, name: str) -> Any:
     return None
 
 
+@distributed
 def put(ctx: Context, owner: Any, name: str, value: Any) -> None:
     """`owner.name = value`."""
     if memory.is_array(owner) and name in ("real", "imag") and not isinstance(owner, np.ndarray):

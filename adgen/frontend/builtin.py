@@ -27,12 +27,14 @@ from adgen.frontend.values import (
     NUMERIC_TYPES,
     PYTHON_TYPES,
     Closure,
+    Deferred,
     Dynamic,
     Generator,
     Loop,
     Number,
     Sequence,
     Text,
+    Yielding,
     describe,
     is_number,
     is_static,
@@ -146,7 +148,7 @@ def make_type(ctx: Context, x: Any) -> Any:
 
 def is_instance(ctx: Context, x: Any, kinds: Any) -> Any:
     """`isinstance`."""
-    if not isinstance(x, Dynamic | Closure | Sequence | Loop | Generator | Text):
+    if not isinstance(x, Dynamic | Closure | Sequence | Loop | Generator | Yielding | Text):
         return scalars.static(ctx, isinstance, x, kinds)
     if isinstance(x, Closure):
         return scalars.static(ctx, isinstance, make_tuple, kinds)
@@ -155,7 +157,7 @@ def is_instance(ctx: Context, x: Any, kinds: Any) -> Any:
 
 def has_attribute(ctx: Context, x: Any, name: Any) -> Any:
     """`hasattr`."""
-    if isinstance(x, Dynamic | Sequence | Loop | Generator | Text):
+    if isinstance(x, Dynamic | Sequence | Loop | Generator | Yielding | Text):
         return hasattr(python_type(x), name)
     return hasattr(x, name)
 
@@ -278,18 +280,8 @@ def partial(ctx: Context, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _callable(function: Any) -> Any:
     if isinstance(function, Closure):
-        return _Deferred(function)
+        return Deferred(function)
     return function
-
-
-class _Deferred:
-    """A closure as something that `functools.partial` takes."""
-
-    def __init__(self, closure: Closure) -> None:
-        self.closure = closure
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("a closure is called through the context")
 
 
 def is_scalar(ctx: Context, x: Any) -> Any:

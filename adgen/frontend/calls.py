@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import inspect
 import types
@@ -16,6 +17,7 @@ from adgen.frontend import (
     builtin,
     comprehensions,
     evaluate,
+    filling,
     inline,
     instances,
     memory,
@@ -27,6 +29,7 @@ from adgen.frontend import (
 )
 from adgen.frontend import text as text_
 from adgen.frontend.arrays import ufuncs
+from adgen.frontend.choices import each
 from adgen.frontend.context import Frame
 from adgen.frontend.library import names as _names  # noqa: F401 - what it registers
 from adgen.frontend.library import numpy_names as _numpy_names  # noqa: F401 - what it registers
@@ -35,7 +38,9 @@ from adgen.frontend.rules import rules_of
 from adgen.frontend.source import call_method, python_function
 from adgen.frontend.values import (
     NUMERIC_TYPES,
+    Choice,
     Closure,
+    Deferred,
     Dynamic,
     Generator,
     Method,
@@ -118,6 +123,12 @@ def _harmless(ctx: Context, name: str) -> bool:
 
 def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], text: str = "") -> Any:
     """Call any value."""
+    if isinstance(callee, Choice):
+        return each(ctx, callee, lambda candidate: call(ctx, candidate, args, kwargs, text))
+    if not _binds(callee):
+        for key, value in [*enumerate(args), *kwargs.items()]:
+            if isinstance(value, Choice):
+                return each(ctx, value, functools.partial(_called_with, ctx, callee, args, kwargs, text, key))
     text = text or getattr(callee, "__name__", str(callee))
     if isinstance(callee, Closure):
         code = evaluate.code_of_closure(callee)
@@ -131,7 +142,7 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
         if callee.otypes is not None or callee.excluded or callee.signature is not None:
             ctx.fail("AD234", f"`{text}`: options of `np.vectorize` are not supported", "vectorise the function alone")
         return call(ctx, vectorized, [callee.pyfunc, *args], kwargs, text)
-    if isinstance(callee, builtin._Deferred):
+    if isinstance(callee, Deferred):
         return call(ctx, callee.closure, args, kwargs, text)
     rules = rules_of(callee)
     if rules is not None and (rules.vjp or rules.jvp):
@@ -173,6 +184,28 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
         ctx.fail("AD323", f"{describe(callee)} is not callable", raises=TypeError)
     _blame(ctx, args)
     refuse.unknown(ctx, callee, text)
+
+
+def _binds(callee: Any) -> bool:
+    """True for what gives its arguments names, so that they may be choices."""
+    if isinstance(callee, Closure | functools.partial | Deferred):
+        return True
+    if isinstance(callee, type):
+        plain = isinstance(getattr(callee, "__init__"), types.FunctionType)  # noqa: B009 - of the class
+        return plain or dataclasses.is_dataclass(callee) or hasattr(callee, "_fields")
+    function = callee.__func__ if isinstance(callee, types.MethodType) else callee
+    if not isinstance(function, types.FunctionType) or _of_library(function) or builtin.rule(function) is not None:
+        return False
+    return rules_of(function) is None and nested.operator_of(function) is None and not nested.makes_operator(function)
+
+
+def _called_with(
+    ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], text: str, key: Any, value: Any
+) -> Any:
+    """The call with one argument in the place of another."""
+    if isinstance(key, str):
+        return call(ctx, callee, args, {**kwargs, key: value}, text)
+    return call(ctx, callee, [*args[:key], value, *args[key + 1 :]], kwargs, text)
 
 
 def _method(method: Method, ctx: Context, *args: Any, **kwargs: Any) -> Any:
@@ -304,6 +337,9 @@ def _trusted(callee: Any) -> bool:
 
 def _container_method(ctx: Context, owner: Any, callee: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     name = callee.__name__
+    if name == "append" and id(owner) in ctx.filled:
+        filling.appended(ctx, owner, *args)
+        return None
     if name in MUTATORS.get(type(owner), set()):
         operators.own_check(ctx, owner)
     if isinstance(owner, str):
@@ -320,6 +356,8 @@ def _container_method(ctx: Context, owner: Any, callee: Any, args: list[Any], kw
         return None
     if isinstance(owner, list | tuple) and name == "index" and len(args) == 1 and not is_static([owner, args]):
         return reductions.position(ctx, owner, args[0])
+    if isinstance(owner, list | tuple) and name == "count" and len(args) == 1 and not is_static([owner, args]):
+        return reductions.occurrences(ctx, owner, args[0])
     if name in BY_VALUE and not (is_static(owner) and is_static(args)):
         ctx.fail("AD230", f"`.{name}` of run-time values is not supported", "use an array and a loop")
     if isinstance(owner, dict) and args and not is_static(args[0]) and not isinstance(args[0], dict):

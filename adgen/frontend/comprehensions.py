@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.frontend import arrays, assign, calls, evaluate, logic, memory, operators, scalars, subscripts
-from adgen.frontend.context import Frame
+from adgen.frontend import arrays, assign, calls, evaluate, generators, logic, memory, operators, scalars, subscripts
+from adgen.frontend.choices import each
+from adgen.frontend.context import Frame, NeedStatic
 from adgen.frontend.source import make_code
+from adgen.frontend.state import State
 from adgen.frontend.values import (
     ALL,
+    Choice,
     Closure,
     Generator,
     Loop,
     Number,
     Sequence,
+    Yielding,
     describe,
     is_iterator,
     is_number,
@@ -40,6 +44,8 @@ KEYS, VALUES, ITEMS = (type(view) for view in (dict[Any, Any]().keys(), dict[Any
 
 def iterate(ctx: Context, value: Any) -> Loop:
     """What a loop over a value runs over."""
+    if isinstance(value, Yielding):
+        ctx.fail("AD205", "what a function with `yield` gives is iterated lazily here", "make a list of it first")
     first = use_up(ctx, value) if is_iterator(value) else 0
     if isinstance(value, Loop):
         start = scalars.binary(ctx, operator.add, value.start, first * value.step) if first else value.start
@@ -70,7 +76,8 @@ def iterate(ctx: Context, value: Any) -> Loop:
     if method is not None and operators.method_of(value, "__len__") is not None:
         count = calls.call(ctx, len, [value], {})
         return Loop(0, count, 1, lambda index: calls.call(ctx, method, [value, index], {}), "items", unroll=True)
-    ctx.fail("AD322", f"{describe(value)} is not iterable")
+    certain = TypeError if value is None else None
+    ctx.fail("AD322", f"{describe(value)} is not iterable", raises=certain)
 
 
 def use_up(ctx: Context, iterator: Any) -> int:
@@ -102,9 +109,18 @@ def following(ctx: Context, iterator: Any, default: Any = NotImplemented) -> Any
     """`next`."""
     if not is_iterator(iterator):
         ctx.fail("AD322", f"{describe(iterator)} is not an iterator")
-    taken = use_up(ctx, iterator)
+    if isinstance(iterator, Yielding):
+        return first(ctx, generator_over(ctx, iterator), default)
+    taken, before, undo = use_up(ctx, iterator), State.capture(ctx), ctx.mark()
     if isinstance(iterator, Generator):
-        items = collect(ctx, iterator.node, iterator.frame, iterator.source, taken + 1)
+        try:
+            items = collect(ctx, iterator.node, iterator.frame, iterator.source, taken + 1)
+        except NeedStatic:
+            if taken:
+                raise
+            before.restore()
+            undo()
+            return first(ctx, iterator, default)
         left = items[taken:]
     else:
         if iterator.trip is None:
@@ -118,6 +134,15 @@ def following(ctx: Context, iterator: Any, default: Any = NotImplemented) -> Any
             "AD305", "StopIteration: the iterator has no more items", "give `next` a default", raises=StopIteration
         )
     return default
+
+
+def first(ctx: Context, generator: Generator, default: Any) -> Any:
+    """The first item of a generator expression, after which it is not run on."""
+    name = ast.Name(".default", ast.Load())
+    end = ast.Raise(name, None) if default is NotImplemented else ast.Return(name)
+    function = nested_loops(generator.node, ast.Return(generator.node.elt), [end], [".default"])
+    last = StopIteration if default is NotImplemented else default
+    return calls.call(ctx, Closure("next", function, generator.frame), [generator.source, last], {}, "next")
 
 
 def over_items(ctx: Context, items: Any) -> Loop:
@@ -199,6 +224,8 @@ def _in_frame(ctx: Context, frame: Frame, compute: Callable[[], Any]) -> Any:
 
 def items_of(ctx: Context, value: Any) -> Iterable[Any]:
     """All items of something whose number of items is known now."""
+    if isinstance(value, Yielding):
+        return generators.items(ctx, value)
     return _each(ctx, iterate(ctx, value))
 
 
@@ -213,6 +240,10 @@ def _each(ctx: Context, source: Loop) -> Iterable[Any]:
 
 def spread(ctx: Context, value: Any) -> list[Any]:
     """All items, as a list: `*value`, `list(value)`, unpacking."""
+    if isinstance(value, Choice):
+        value = each(ctx, value, lambda candidate: tuple(spread(ctx, candidate)))
+        if isinstance(value, Choice):
+            ctx.fail_dynamic("AD227", "the number of items is known at run time only", "use an array and a loop")
     return list(value) if isinstance(value, tuple | list) else list(items_of(ctx, value))
 
 
@@ -220,13 +251,45 @@ def evaluate_node(ctx: Context, node: Any) -> Any:
     """A comprehension or generator expression; what its first clause runs over is evaluated here, as in Python."""
     source = operators.secure(ctx, evaluate.expression(ctx, node.generators[0].iter))
     ctx.place(node)
+    if isinstance(source, Yielding):
+        return _of_yielding(ctx, node, source)
     if isinstance(node, ast.GeneratorExp):
         return ctx.own(Generator(node, ctx.frame, source))
     if isinstance(node, ast.ListComp):
         source = iterate(ctx, source)
         dynamic = _dynamic_list(ctx, node, source)
         return dynamic if dynamic is not None else ctx.own(collect(ctx, node, ctx.frame, source))
-    values = collect(ctx, node, ctx.frame, source)
+    return _keyed(ctx, node, collect(ctx, node, ctx.frame, source))
+
+
+def _of_yielding(ctx: Context, node: Any, source: Yielding) -> Any:
+    """A comprehension over what a function with `yield` gives: one more such function."""
+    item = ast.Tuple([node.key, node.value], ast.Load()) if isinstance(node, ast.DictComp) else node.elt
+    closure = Closure("<genexpr>", nested_loops(node, ast.Expr(ast.Yield(item)), []), ctx.frame)
+    made = calls.call(ctx, closure, [source], {})
+    if isinstance(node, ast.GeneratorExp):
+        return made
+    values = spread(ctx, made)
+    return ctx.own(values) if isinstance(node, ast.ListComp) else _keyed(ctx, node, values)
+
+
+def nested_loops(node: Any, inside: ast.stmt, after: list[ast.stmt], parameters: Iterable[str] = ()) -> ast.FunctionDef:
+    """The function of `.source` (and more) that runs the clauses of a comprehension as loops around a statement."""
+    statements: list[ast.stmt] = [inside]
+    for k, clause in reversed(list(enumerate(node.generators))):
+        for test in reversed(clause.ifs):
+            statements = [ast.If(test, statements, [])]
+        source = clause.iter if k else ast.Name(".source", ast.Load())
+        statements = [ast.For(clause.target, source, statements, [])]
+    names = [ast.arg(name) for name in (".source", *parameters)]
+    arguments = ast.arguments([], names, None, [], [], None, [])
+    function = ast.FunctionDef("<loops>", arguments, [*statements, *after], [], None)
+    _locate(function, node)
+    return function
+
+
+def _keyed(ctx: Context, node: Any, values: list[Any]) -> Any:
+    """A dict or a set."""
     if isinstance(node, ast.DictComp):
         if not is_static([key for key, _ in values]):
             ctx.fail("AD222", "the keys of a dict must be known when compiling")
@@ -339,12 +402,7 @@ def reduce(ctx: Context, kind: str, generator: Generator, start: Any) -> Any:
         better = ast.Compare(item, [ast.Gt() if kind == "max" else ast.Lt()], [acc])
         first = [store(".acc", item), store(".some", ast.Constant(True))]
         body = [store(".item", node.elt), ast.If(some, [ast.If(better, [store(".acc", item)], [])], first)]
-    statements: list[ast.stmt] = body
-    for k, clause in reversed(list(enumerate(node.generators))):
-        for test in reversed(clause.ifs):
-            statements = [ast.If(test, statements, [])]
-        source = clause.iter if k else ast.Name(".source", ast.Load())
-        statements = [ast.For(clause.target, source, statements, [])]
+    statements = nested_loops(node, body[0] if len(body) == 1 else ast.If(ast.Constant(True), body, []), []).body
     if kind in ("max", "min"):
         error = ast.Call(ast.Name(".error", ast.Load()), [ast.Constant(f"{kind}() iterable argument is empty")], [])
         check = ast.If(ast.UnaryOp(ast.Not(), some), [ast.Raise(error, None)], [])

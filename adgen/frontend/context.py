@@ -47,6 +47,7 @@ class Frame:
         self.cells = dict(cells or {})
         self.statics: dict[Any, Any] = {}
         self.entry: dict[str, Any] = {}
+        self.consume: Callable[[Any], None] | None = None  # what is done with each value of `yield`
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +149,10 @@ class Context:
     inlined: Counter[Any] = field(default_factory=Counter)  # unrolled recursive calls by code
     guards: list[Guard] = field(default_factory=list)  # the `try` statements around the present place
     handled: list[PythonError] = field(default_factory=list)  # the exceptions whose handlers are around it
+    filled: dict[int, Any] = field(default_factory=dict)  # lists that a loop appends to, which become arrays, by id
+    scopes: dict[int, Frame] = field(default_factory=dict)  # whose names others may bind, by the id of the names
+    scalars: dict[Value, str] = field(default_factory=dict)  # the parameters that are ints and bools
+    deciders: dict[str, None] = field(default_factory=dict)  # those of them that structure depends on
     compiling: tuple[Active, ...] = ()  # the callees around the present place
     agreements: Agreements | None = None  # extents that are taken for equal from the entry on; None where they are not
     named: dict[str, Value] = field(default_factory=dict)  # the extents that argument types give names
@@ -158,6 +163,19 @@ class Context:
     def __post_init__(self) -> None:
         self.ranges = Ranges(self.builder)
         self.writes = Writes(self.builder)
+
+    def mark(self) -> Callable[[], None]:
+        """A function that takes back the operations, and the facts, of the innermost open block from here on."""
+        block, facts = self.builder.blocks[-1], self.ranges.saved()
+        count, shared = len(block.operations), dict(block.shared)
+
+        def undo() -> None:
+            del block.operations[count:]
+            block.shared.clear()
+            block.shared.update(shared)
+            facts()
+
+        return undo
 
     def own(self, value: Any) -> Any:
         """Mark a container as made by the program being lowered, which may change it."""
@@ -177,6 +195,15 @@ class Context:
     def frame(self) -> Frame:
         """The innermost call."""
         return self.frames[-1]
+
+    @property
+    def stack(self) -> list[Frame]:
+        """The calls around the present place: without the generators in the middle of which their consumers run."""
+        found, k = list[Frame](), len(self.frames)
+        while k > 0:
+            found.append(self.frames[k - 1])
+            k = self.frames.index(found[-1])
+        return found[::-1]
 
     @property
     def span(self) -> Span | None:
@@ -247,6 +274,18 @@ class Context:
         error = PythonError(code, message, self.builder.span, help)
         error.instance, error.context, error.depth = raises, self, len(self.builder.blocks)
         raise error
+
+    def decides(self, value: Value) -> None:
+        """What kinds of values there are depends on this one, and so on parameters."""
+        pending, seen = [value], set[Value]()
+        while pending:
+            value = pending.pop()
+            if value in self.scalars:
+                self.deciders[self.scalars[value]] = None
+            operation = self.builder.definitions.get(value)
+            if operation is not None and value not in seen:
+                seen.add(value)
+                pending.extend(operation.operands)
 
     def may_raise(self, *kinds: type[BaseException]) -> None:
         """Python may raise one of these where adgen computes on: refused where the program would notice."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adgen import ops
+from adgen.diagnostics import AdgenError
 from adgen.frontend import memory
-from adgen.frontend.join import meet, never, same, separate
+from adgen.frontend.context import PythonError
+from adgen.frontend.join import choices_in, meet, narrowed, never, separate
+from adgen.frontend.same import same
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import Items, Slot, State, collect, fill
 from adgen.frontend.templates import Cell, Flattener, Template
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
 DEAD = Poison("AD410", "this name differs between two branches")
 FLAGS = (RETURNED, BROKEN, CONTINUED, RESULT)
+OF_TYPES = (TypeError, AttributeError, LookupError)  # what kinds of values and which keys there are raises these
 Join = tuple[Any, Template, Any, Any]
 
 
@@ -35,48 +40,98 @@ def fork(
 ) -> Any:
     """Lower both sides of a dynamic condition; the result is the join of what the two callbacks return.
 
-    `keep`: the names that may be read afterwards; None keeps all.
+    `keep`: the names that may be read afterwards; None keeps all.  A side on which Python certainly raises because of
+    the types of its values ends there.
     """
     builder = ctx.builder
     span = builder.span
     before = State.capture(ctx)
     with builder.block() as first, ctx.under(condition):
-        left = then()
+        ctx.ranges.assume(condition)
+        left = _side(ctx, then)
     state_left = State.capture(ctx)
     before.restore()
     with builder.block() as second, ctx.under(condition):
-        right = otherwise()
+        ctx.ranges.assume(condition, False)
+        right = _side(ctx, otherwise)
     state_right = State.capture(ctx)
     before.restore()
     builder.span = span
-    joins, plain = _joins(ctx, before, state_left, state_right, keep)
-    sides = state_left.items, state_right.items
-    result = meet(ctx, left, right, name, True, *sides)
-    joins.append((None, result, left, right))
-    held = dict(before.slots())
-    separate(ctx, [(t, tuple(zip((a, b), sides)), held.get(slot, UNBOUND)) for slot, t, a, b in joins])
-    values = iter(_emit(ctx, condition, first, second, joins, sides))
+    dead = isinstance(left, Raised), isinstance(right, Raised)
+    if isinstance(left, Raised):
+        left = right if isinstance(right, Raised) else UNBOUND
+    if isinstance(right, Raised):
+        if right is left:
+            builder.span = right.error.span
+            ctx.fail(right.error.code, right.error.message, right.error.help, right.error.instance)
+        right = UNBOUND
+    try:
+        joins, plain = _joins(ctx, before, (state_left, first), (state_right, second), keep, dead)
+        sides = state_left.items, state_right.items
+        left, right = (left, right) if same(left, right) else (narrowed(ctx, left, first), narrowed(ctx, right, second))
+        result = meet(ctx, left, right, name, not any(dead), *sides)
+        joins.append((None, result, left, right))
+        held = dict(before.slots())
+        separate(ctx, [(t, tuple(zip((a, b), sides)), held.get(slot, UNBOUND)) for slot, t, a, b in joins])
+        values = iter(_emit(ctx, condition, first, second, joins, sides))
+    except AdgenError:
+        ctx.decides(condition)
+        raise
+    if any(never(template) or any(choices_in(template)) for _, template, _, _ in joins):
+        ctx.decides(condition)
     rebuilt = [(slot, template.rebuild(ctx, values)) for slot, template, _, _ in joins]
     _apply(ctx, before, plain, rebuilt[:-1])
+    if any(dead):
+        ctx.ranges.assume(condition, dead[1])
     joined = rebuilt[-1][1]
     if isinstance(joined, Poison):
         ctx.fail(joined.code, joined.message, joined.help)
     return joined
 
 
+@dataclass(frozen=True)
+class Raised:
+    """The outcome of a side on which Python raises."""
+
+    error: PythonError
+
+
+def _side(ctx: Context, run: Callable[[], Any]) -> Any:
+    """What a side gives; where Python certainly raises because of the types of values, a check that fails."""
+    try:
+        return run()
+    except PythonError as error:
+        here = error.context is ctx and error.depth == len(ctx.builder.blocks)
+        if not here or not issubclass(error.exception, OF_TYPES) or ctx.catching(error.exception):
+            raise
+        ctx.builder.span = error.span
+        ctx.builder.check(ctx.builder.const(False), error.exception.__name__, str(error.instance))
+        return Raised(error)
+
+
 def _joins(
-    ctx: Context, before: State, left: State, right: State, keep: frozenset[str] | None
+    ctx: Context,
+    before: State,
+    first: tuple[State, Block],
+    second: tuple[State, Block],
+    keep: frozenset[str] | None,
+    dead: tuple[bool, bool],
 ) -> tuple[list[Join], dict[Slot, Any]]:
     """What has to be joined, and the slots whose value is the same on both sides."""
+    left, right = first[0], second[0]
     for owner in before.containers:
         if owner not in left.containers or owner not in right.containers:
             continue  # nothing holds it any more on one path
+        if owner in ctx.scopes:
+            continue
         if list(left.containers[owner][1]) != list(right.containers[owner][1]):
             help = "change it on both paths alike, or use an array"
             ctx.fail_dynamic("AD311", "a list or dict changes its size in one branch of a run-time `if`", help)
     values_left, values_right = dict(left.slots()), dict(right.slots())
-    gone_left, gone_right = left.names.get(RETURNED) is True, right.names.get(RETURNED) is True
-    outer = _outlasting(ctx, (left, right)) if gone_left or gone_right else frozenset()
+    gone_left, gone_right = dead
+    if not any(dead):
+        gone_left, gone_right = left.names.get(RETURNED) is True, right.names.get(RETURNED) is True
+    outer = frozenset() if any(dead) or not (gone_left or gone_right) else _outlasting(ctx, (left, right))
     joins: list[Join] = []
     plain: dict[Slot, Any] = {}
     for slot in dict.fromkeys([*values_left, *values_right]):
@@ -85,7 +140,10 @@ def _joins(
         a, b = values_left.get(slot, UNBOUND), values_right.get(slot, UNBOUND)
         if same(a, b):
             plain[slot] = a
-        elif (gone_left or gone_right) and slot.owner not in outer and (slot.owner or slot.key not in FLAGS):
+            continue
+        a, b = narrowed(ctx, a, first[1]), narrowed(ctx, b, second[1])
+        flag = not slot.owner and slot.key in FLAGS
+        if any(dead) or ((gone_left or gone_right) and slot.owner not in outer and not flag):
             items = right.items if gone_left else left.items
             _join_one_side(ctx, slot, (a, b), items, gone_left, gone_right, keep, joins, plain)
         elif slot.owner == 0 and keep is not None and slot.key not in keep and slot.key not in FLAGS:
@@ -108,7 +166,7 @@ def _outlasting(ctx: Context, sides: tuple[State, State]) -> frozenset[int]:
             scope = scope.parent
     for side in sides:
         collect(ctx, side.names.get(RESULT), found)
-    return frozenset(found)
+    return frozenset([*found, *ctx.scopes])
 
 
 def _join_one_side(
@@ -124,7 +182,7 @@ def _join_one_side(
 ) -> None:
     """Where one side has returned, its variables do not matter any more."""
     value = values[1] if gone_left else values[0]
-    dead = slot.owner == 0 and keep is not None and slot.key not in keep
+    dead = slot.owner == 0 and keep is not None and slot.key not in keep and slot.key not in FLAGS
     if (gone_left and gone_right) or dead or isinstance(value, Poison | Unbound):
         plain[slot] = value if isinstance(value, Poison | Unbound) and not dead else DEAD
         return
@@ -229,7 +287,7 @@ def _apply(ctx: Context, before: State, plain: dict[Slot, Any], joined: list[tup
     for owner, content in contents.items():
         container, _ = before.containers[owner]
         ordered = sorted(content.items()) if isinstance(container, list) else content.items()
-        fill(container, dict(ordered))
+        fill(container, {key: value for key, value in ordered if value is not UNBOUND})
 
 
 def jumped(ctx: Context) -> bool | Value:

@@ -26,7 +26,9 @@ from adgen.frontend import (
     subscripts,
     text,
 )
+from adgen.frontend.choices import distributed
 from adgen.frontend.context import Frame
+from adgen.frontend.join import narrowed
 from adgen.frontend.scalars import static
 from adgen.frontend.source import Code, make_code
 from adgen.frontend.values import UNBOUND, Closure, Dynamic, Maybe, Number, Poison, Text, describe, is_static
@@ -66,7 +68,7 @@ def expression(ctx: Context, node: ast.expr) -> Any:
     ctx.place(node)
     value = handler(ctx, node)
     ctx.place(node)
-    return value
+    return narrowed(ctx, value)
 
 
 # -- names -------------------------------------------------------------------------------------------------------
@@ -207,18 +209,25 @@ def _joined(ctx: Context, node: ast.JoinedStr) -> Any:
     parts = []
     for part in node.values:
         parts.append(expression(ctx, part))
+    return _in_a_row(ctx, *parts)
+
+
+@distributed
+def _in_a_row(ctx: Context, *parts: Any) -> Any:
     return text.joined(parts)
 
 
 def _formatted(ctx: Context, node: ast.FormattedValue) -> Any:
     value = expression(ctx, node.value)
+    form = "" if node.format_spec is None else expression(ctx, node.format_spec)
+    return _as_text(ctx, value, form, {115: str, 114: repr, 97: ascii}.get(node.conversion))
+
+
+@distributed
+def _as_text(ctx: Context, value: Any, form: Any, convert: Callable[[Any], str] | None) -> Any:
     if not is_static(value):
         return Text("{...}")
-    form = "" if node.format_spec is None else expression(ctx, node.format_spec)
-    conversions: dict[int, Callable[[Any], str]] = {115: str, 114: repr, 97: ascii}
-    if node.conversion in conversions:
-        value = conversions[node.conversion](value)
-    return static(ctx, format, value, form)
+    return static(ctx, format, value if convert is None else convert(value), form)
 
 
 def _lambda(ctx: Context, node: ast.Lambda) -> Any:
@@ -227,10 +236,22 @@ def _lambda(ctx: Context, node: ast.Lambda) -> Any:
 
 def closure(ctx: Context, name: str, node: ast.FunctionDef | ast.Lambda) -> Closure:
     """A function made here: its defaults are evaluated now, its outer names when it is called."""
+    for inner in ast.walk(node):
+        for written in inner.names if isinstance(inner, ast.Nonlocal) else ():
+            around = owner(ctx.frame, written)
+            if around is not None:
+                ctx.scopes[id(around.names)] = around
     defaults = tuple(expression(ctx, d) for d in node.args.defaults)
     pairs = zip(node.args.kwonlyargs, node.args.kw_defaults)
     keyword = {argument.arg: expression(ctx, d) for argument, d in pairs if d is not None}
     return Closure(name, node, ctx.frame, defaults, keyword)
+
+
+def owner(frame: Frame | None, name: str) -> Frame | None:
+    """The frame, of this one and those around it, that a variable belongs to."""
+    while frame is not None and name not in frame.code.locals:
+        frame = frame.parent
+    return frame
 
 
 def code_of_closure(function: Closure) -> Code:

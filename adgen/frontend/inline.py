@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend import memory, operators, recursion
+from adgen.frontend import control, generators, memory, operators, recursion
 from adgen.frontend import statements as blocks
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.context import Frame
 from adgen.frontend.scan import RESULT, RETURNED
 from adgen.frontend.source import Code, code_of
-from adgen.frontend.values import Closure, Dynamic, Number, Poison, is_number
+from adgen.frontend.values import Choice, Closure, Dynamic, Number, Poison, is_number
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -90,6 +91,8 @@ def inline(ctx: Context, code: Code, names: dict[str, Any], parent: Frame | None
     """Lower the body of a function with these arguments; the result is what it returns."""
     frame = Frame(code, names, parent, cells)
     frame.entry = {key: _form(ctx, value) for key, value in names.items()}
+    if code.generates:
+        return generators.begin(ctx, frame)
     pattern = recursion.pattern_of(ctx, frame)
     if pattern is not None:
         return recursion.call(ctx, frame, pattern, _lowered)
@@ -115,9 +118,19 @@ def _lowered(ctx: Context, frame: Frame) -> Any:
     if returned is False:
         return None
     if returned is not True:
-        message = f"`{code.name}` ends without `return` (and so returns None) on some paths and with a value on others"
-        return Poison("AD320", message, "return a value on every path") if result is not None else None
+        return _or_none(ctx, code, returned, result)
     return result
+
+
+def _or_none(ctx: Context, code: Code, returned: Number, result: Any) -> Any:
+    """What a function returns that ends without `return` on some paths."""
+    message = f"`{code.name}` ends without `return` (and so returns None) on some paths and with a value on others"
+    reason = Poison("AD320", message, "return a value on every path")
+    try:
+        value = control.fork(ctx, returned.value, lambda: result, lambda: None)
+    except AdgenError:
+        return reason
+    return replace(value, reason=reason) if isinstance(value, Choice) else value
 
 
 def _form(ctx: Context, value: Any) -> Any:
@@ -131,6 +144,8 @@ def _form(ctx: Context, value: Any) -> Any:
         if isinstance(array, Selection):
             return ("selection", array.rank)
         return (str(array.element), tuple(ctx.builder.known(extent) for extent in array.extents))
+    if isinstance(value, Choice):
+        return tuple((code, _form(ctx, item)) for code, item in value.candidates.items())
     if isinstance(value, tuple | list):
         return (type(value).__name__, tuple(_form(ctx, item) for item in value))
     if isinstance(value, dict):

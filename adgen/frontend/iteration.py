@@ -10,18 +10,20 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adgen import ops
 from adgen.diagnostics import AdgenError
-from adgen.frontend import assign, comprehensions, control, evaluate, logic, scalars
+from adgen.frontend import assign, comprehensions, control, evaluate, filling, generators, logic, scalars
 from adgen.frontend import statements as blocks
+from adgen.frontend.choices import each
 from adgen.frontend.context import NeedStatic
-from adgen.frontend.loop_emission import Header, Unstable
+from adgen.frontend.loop_emission import Choosing, Header, Unstable
 from adgen.frontend.loops import run_loop
 from adgen.frontend.scan import BROKEN, CONTINUED
 from adgen.frontend.state import State
-from adgen.frontend.values import Loop, Number
+from adgen.frontend.values import Choice, Loop, Number, Yielding
 from adgen.ir.nodes import Value
 
 if TYPE_CHECKING:
@@ -33,7 +35,18 @@ MOST_OPERATIONS = 200_000
 
 def for_statement(ctx: Context, node: ast.For) -> None:
     """Lower a `for`."""
-    iterated = evaluate.expression(ctx, node.iter)
+    _for(ctx, node, evaluate.expression(ctx, node.iter))
+
+
+def _for(ctx: Context, node: ast.For, iterated: Any) -> None:
+    if isinstance(iterated, Choice):
+        each(ctx, iterated, lambda candidate: _for(ctx, node, candidate))
+        return
+    if isinstance(iterated, Yielding):
+        outer, alive = _enter(ctx), ctx.frame.code.flow.head[node] | ctx.frame.code.flow.after[node]
+        generators.loop(ctx, iterated, lambda value: _iteration(ctx, node, value), alive)
+        _finish(ctx, node, outer)
+        return
     length = len(iterated) if isinstance(iterated, list | dict) else 0
     source = comprehensions.iterate(ctx, iterated)
     ctx.place(node)
@@ -46,6 +59,14 @@ def for_statement(ctx: Context, node: ast.For) -> None:
         ctx.place(node)
         ctx.fail("AD242", "a list or dict changes its size while it is iterated", "iterate over a copy")
     _finish(ctx, node, outer)
+
+
+def _iteration(ctx: Context, node: ast.For, value: Any) -> None:
+    """The body for one value."""
+    ctx.place(node.target)
+    assign.target(ctx, node.target, value)
+    blocks.block(ctx, node.body, ctx.frame.code.flow.head[node] | ctx.frame.code.flow.after[node])
+    ctx.frame.names[CONTINUED] = False
 
 
 def _items(source: Loop) -> list[Callable[[], Any]]:
@@ -87,36 +108,49 @@ def _finish(ctx: Context, node: ast.For | ast.While, outer: dict[str, Any]) -> N
 
 def _loop(ctx: Context, node: ast.For, source: Loop, peeled: bool) -> None:
     """An IR loop, or what is left when that is not possible."""
-    entry, mark = State.capture(ctx), _mark(ctx)
+    entry, undo = State.capture(ctx), ctx.mark()
     try:
         run_loop(ctx, _header(ctx, node, source), _body(ctx, node, source))
         return
     except (Unstable, NeedStatic) as error:
-        trip = source.trip
-        if trip is None or trip > MOST_ITERATIONS:
+        lists = filling.grown(ctx, node) if source.trip is None and isinstance(error, Unstable) else {}
+        if lists:
+            entry.restore()
+            undo()
+            _filled(ctx, node, source, lists)
+            return
+        if source.trip is None or source.trip > MOST_ITERATIONS or (peeled and isinstance(error, Choosing)):
             raise
         failure = error
-        _reset(ctx, entry, mark)
-    if isinstance(failure, Unstable) and not peeled and source.trip is not None and source.trip > 1:
+        entry.restore()
+        undo()
+    ways: list[Callable[[], None]] = []
+    if isinstance(failure, Unstable) and not peeled and source.trip > 1:
+        ways.append(lambda: _peel(ctx, node, source))
+    if isinstance(failure, Choosing):
+        ways.append(lambda: run_loop(ctx, replace(_header(ctx, node, source), choosing=True), _body(ctx, node, source)))
+    for way in ways:
         try:
-            _peel(ctx, node, source)
+            way()
             return
-        except (Unstable, NeedStatic):
-            _reset(ctx, entry, mark)
+        except AdgenError:
+            entry.restore()
+            undo()
     _unroll(ctx, node, _items(source), failure)
 
 
-def _mark(ctx: Context) -> tuple[int, dict[Any, Any]]:
-    block = ctx.builder.blocks[-1]
-    return len(block.operations), dict(block.shared)
+def _filled(ctx: Context, node: ast.For, source: Loop, lists: dict[str, list[Any]]) -> None:
+    """An IR loop that appends an item to each of the lists in every iteration."""
+    counted = comprehensions.normalised(ctx, source)
+    count = scalars.as_index(ctx, counted.stop)
+    inner = _body(ctx, node, counted)
 
+    def run(index: Value | None) -> None:
+        assert index is not None
+        filling.at(ctx, lists, index)
+        inner(index)
 
-def _reset(ctx: Context, entry: State, mark: tuple[int, dict[Any, Any]]) -> None:
-    block = ctx.builder.blocks[-1]
-    entry.restore()
-    del block.operations[mark[0] :]
-    block.shared.clear()
-    block.shared.update(mark[1])
+    filling.fill(ctx, count, lists, lambda: run_loop(ctx, _header(ctx, node, counted), run))
 
 
 def _header(ctx: Context, node: ast.For, source: Loop) -> Header:
@@ -125,7 +159,8 @@ def _header(ctx: Context, node: ast.For, source: Loop) -> Header:
     name = node.target.id if isinstance(node.target, ast.Name) and source.what == "range" else "i"
     if isinstance(node.target, ast.Tuple) and source.start == 0 and isinstance(node.target.elts[0], ast.Name):
         name = node.target.elts[0].id if _is_enumerate(node.iter) else name
-    return Header(node, start, stop, source.step, source.trip, name if name.isidentifier() and name != "_" else "i")
+    name = name if name.isidentifier() and name != "_" else "i"
+    return Header(node, start, stop, source.step, source.trip, name, choosing=source.trip is None)
 
 
 def _is_enumerate(node: ast.expr) -> bool:
@@ -197,7 +232,7 @@ def _iterations(
 def while_statement(ctx: Context, node: ast.While) -> None:
     """Lower a `while`."""
     outer = _enter(ctx)
-    entry, mark = State.capture(ctx), _mark(ctx)
+    entry, undo = State.capture(ctx), ctx.mark()
     keep = ctx.frame.code.flow.head[node] | ctx.frame.code.flow.after[node]
 
     def test() -> bool | Value:
@@ -209,7 +244,8 @@ def while_statement(ctx: Context, node: ast.While) -> None:
     try:
         run_loop(ctx, Header(node, test=test), run)
     except (Unstable, NeedStatic) as error:
-        _reset(ctx, entry, mark)
+        entry.restore()
+        undo()
         _unroll_while(ctx, node, keep, error)
     _finish(ctx, node, outer)
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adgen.frontend import memory, scalars
+from adgen.frontend.same import same
 from adgen.frontend.state import Items, is_instance, items_of, occurrences, references
-from adgen.frontend.templates import Cell, Fixed, Never, Optional, Scalars, Struct, Template
-from adgen.frontend.values import UNBOUND, Dynamic, Maybe, Number, Poison, Unbound, describe, is_number, is_static
+from adgen.frontend.templates import Cell, Choices, Fixed, Never, Optional, Scalars, Struct, Template
+from adgen.frontend.values import KINDS, UNBOUND, Choice, Maybe, Number, Poison, Unbound, describe, is_number, is_static
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
+    from adgen.ir.builder import Block
 
 
 def meet(
@@ -27,6 +30,12 @@ def meet(
 
     `in_a` and `in_b` give what structures hold on the path of `a` and on that of `b`.
     """
+    template = _meet(ctx, a, b, name, checked, in_a, in_b)
+    return _unlike(ctx, template, [], [(a, in_a), (b, in_b)], name)
+
+
+def _meet(ctx: Context, a: Any, b: Any, name: str, checked: bool, in_a: Items, in_b: Items) -> Template:
+    """The template of what is alike on both paths."""
     if any(isinstance(x, Unbound | Maybe) for x in (a, b)):
         left, right = (x.value if isinstance(x, Maybe) else x for x in (a, b))
         if isinstance(left, Unbound) and isinstance(right, Unbound):
@@ -52,13 +61,52 @@ def meet(
 
 
 def _meet_structures(ctx: Context, a: Any, b: Any, name: str, in_a: Items, in_b: Items) -> Template:
-    structured = isinstance(a, tuple | list | dict) or (is_instance(a) and id(a) in ctx.owned)
-    if type(a) is type(b) and structured and not isinstance(a, Dynamic):
+    if type(a) is type(b) and is_structure(ctx, a):
         left, right = in_a(a), in_b(b)
         if list(left) == list(right):
             items = {key: meet(ctx, left[key], right[key], f"{name}_{key}", True, in_a, in_b) for key in left}
             return Struct(a, items)
     return _different(name, describe(a), describe(b))
+
+
+def _unlike(
+    ctx: Context, template: Template, options: list[Template], values: list[tuple[Any, Items]], name: str
+) -> Template:
+    """The template itself, unless values are unlike: then one that has a place for each, besides the `options`."""
+    if not isinstance(template, Never) or any(isinstance(value, Poison | Unbound | Maybe) for value, _ in values):
+        return template
+    options = list(options)
+    for value, items in values:
+        for candidate in value.candidates.values() if isinstance(value, Choice) else (value,):
+            if not _placed(ctx, options, candidate, name, items):
+                return template
+    numeric = [option for option in options if _is_numeric(option)]  # what the types of arguments may decide
+    if len(numeric) > 1 or len(options) > MOST_OPTIONS:
+        return template
+    assert isinstance(template.value, Poison)
+    return Choices(options, template.value, name)
+
+
+def _identical(a: list[Template], b: list[Template]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b))
+
+
+def _is_numeric(option: Template) -> bool:
+    return isinstance(option, Scalars | Cell) or (isinstance(option, Fixed) and memory.is_array(option.value))
+
+
+def _placed(ctx: Context, options: list[Template], value: Any, name: str, items: Items) -> bool:
+    """Find or make a place for a value; False when there cannot be one."""
+    for k, option in enumerate(options):
+        wider = _widen(ctx, option, value, name, items)
+        if not isinstance(wider, Choices) and never(wider) is None:
+            options[k] = wider
+            return True
+    option = number_template(ctx, [value], name) if is_number(value) else held(ctx, value, name, items)
+    fits = never(option) is None and (not list(option.cells()) or memory.liftable(ctx, value, items))
+    if fits:
+        options.append(option)
+    return fits
 
 
 def _different(name: str, a: str, b: str) -> Never:
@@ -79,6 +127,19 @@ def widen(ctx: Context, template: Template, value: Any, name: str = "", items: I
 
     `items` gives what structures in `value` hold.
     """
+    if isinstance(template, Choices):
+        more = _unlike(ctx, Never(template.reason), template.options, [(value, items)], name)
+        return template if isinstance(more, Choices) and _identical(more.options, template.options) else more
+    wider = _widen(ctx, template, value, name, items)
+    if isinstance(template, Never):
+        return wider
+    if isinstance(template, Fixed):
+        return _unlike(ctx, wider, [], [(template.value, items_of), (value, items)], name)
+    return _unlike(ctx, wider, [template], [(value, items)], name)
+
+
+def _widen(ctx: Context, template: Template, value: Any, name: str, items: Items) -> Template:
+    """The same for what is alike."""
     if isinstance(template, Optional):
         if isinstance(value, Maybe):
             value = value.value
@@ -93,7 +154,7 @@ def widen(ctx: Context, template: Template, value: Any, name: str = "", items: I
     if isinstance(template, Fixed):
         if isinstance(template, Never) or same(template.value, value):
             return template
-        return meet(ctx, template.value, value, name, in_b=items)
+        return _meet(ctx, template.value, value, name, True, items_of, items)
     if isinstance(value, Poison):
         return Never(value)
     if isinstance(template, Scalars):
@@ -140,10 +201,24 @@ def meet_one(ctx: Context, value: Any, name: str, items: Items = items_of) -> Te
     if memory.is_array(value):
         array = memory.wrap(ctx, value)
         return Cell(array.element, array.rank, name)
-    if isinstance(value, tuple | list | dict):
+    if isinstance(value, Choice):
+        return _unlike(ctx, Never(value.reason), [], [(value, items)], name)
+    if is_structure(ctx, value):
         content = items(value)
         return Struct(value, {key: meet_one(ctx, item, f"{name}_{key}", items) for key, item in content.items()})
-    return Fixed(value)
+    return _fixed(ctx, value, name)
+
+
+def _fixed(ctx: Context, value: Any, name: str) -> Template:
+    """The same value on all paths, if it holds nothing that belongs to one of them."""
+    if memory.settled(ctx, value):
+        return Fixed(value)
+    what = f"`{name}`" if name and not name.startswith(".") else "the return value"
+    message = f"{what} is {describe(value)} that holds values of one path of several"
+    return Never(Poison("AD310", message, "make it before the paths part"))
+
+
+MOST_OPTIONS = 24
 
 
 def containers(value: Any) -> bool:
@@ -157,21 +232,42 @@ def held(ctx: Context, value: Any, name: str, items: Items) -> Template:
     """The template of a value that is there on one path only."""
     if (is_static(value) and not containers(value)) or memory.outlives(ctx, value):
         return Fixed(value)
-    if id(value) in ctx.owned and references(ctx, value) > 0:
+    if isinstance(value, list | dict | set) and (id(value) not in ctx.owned or references(ctx, value) > 0):
         return Fixed(value)  # made before: the same container outside
-    if isinstance(value, tuple | list | dict):
+    if id(value) in ctx.owned and references(ctx, value) > 0:
+        return Fixed(value)
+    if is_structure(ctx, value):
         return Struct(value, {key: held(ctx, item, f"{name}_{key}", items) for key, item in items(value).items()})
     return meet_one(ctx, value, name, items)
 
 
+def is_structure(ctx: Context, value: Any) -> bool:
+    """True for containers and instances that the program has made."""
+    if isinstance(value, tuple | list | dict):
+        return True
+    return id(value) in ctx.owned and is_instance(value) and not isinstance(value, KINDS)
+
+
 def structs_in(template: Template) -> Iterator[Struct]:
     """The structures of a template."""
-    if isinstance(template, Optional):
-        yield from structs_in(template.inner)
+    if isinstance(template, Optional | Choices):
+        for inner in [template.inner] if isinstance(template, Optional) else template.options:
+            yield from structs_in(inner)
     elif isinstance(template, Struct):
         yield template
         for item in template.items.values():
             yield from structs_in(item)
+
+
+def choices_in(template: Template) -> Iterator[Choices]:
+    """The choices of a template."""
+    if isinstance(template, Choices):
+        yield template
+    elif isinstance(template, Optional):
+        yield from choices_in(template.inner)
+    elif isinstance(template, Struct):
+        for item in template.items.values():
+            yield from choices_in(item)
 
 
 def containers_in(template: Template, value: Any, items: Items) -> Iterator[Any]:
@@ -180,6 +276,9 @@ def containers_in(template: Template, value: Any, items: Items) -> Iterator[Any]
         value = value.value
     if isinstance(template, Optional):
         yield from containers_in(template.inner, value, items)
+    elif isinstance(template, Choices) and not isinstance(value, Unbound):
+        for candidate in value.candidates.values() if isinstance(value, Choice) else (value,):
+            yield from containers_in(template.options[template.place(candidate, items)], candidate, items)
     elif isinstance(template, Struct) and not isinstance(value, Unbound):
         if not isinstance(value, tuple):
             yield value
@@ -205,7 +304,7 @@ def separate(ctx: Context, joins: Iterable[tuple[Template, Sequence[tuple[Any, I
         for value, items in values:
             for container in containers_in(template, value, items):
                 others = references(ctx, container) - occurrences(ctx, container, before)
-                if others > 0 or len(holders[id(container)]) > 1:
+                if id(container) not in ctx.owned or others > 0 or len(holders[id(container)]) > 1:
                     sources[id(container)] = container
                 sources.update((id(x), x) for made, origin in ctx.merged if made is container for x in origin)
         for struct in structs_in(template):
@@ -228,6 +327,17 @@ def entangled(ctx: Context, container: Any) -> bool:
     )
 
 
+def narrowed(ctx: Context, value: Any, *closed: Block) -> Any:
+    """A choice without the candidates that cannot be here, or at the end of blocks that have been closed."""
+    if not isinstance(value, Choice):
+        return value
+    codes = ctx.ranges.possible(value.tag, value.candidates, *closed)
+    left = {code: item for code, item in value.candidates.items() if code in codes}
+    if len(left) < 2:
+        return next(iter(left.values()), value)
+    return replace(value, candidates=left) if len(left) < len(value.candidates) else value
+
+
 def never(template: Template) -> Poison | None:
     """The reason why some part of the template cannot be expressed."""
     if isinstance(template, Never):
@@ -236,25 +346,8 @@ def never(template: Template) -> Poison | None:
         return poison
     if isinstance(template, Optional):
         return never(template.inner)
+    if isinstance(template, Choices):
+        return next((reason for option in template.options if (reason := never(option))), None)
     if isinstance(template, Struct):
         return next((reason for item in template.items.values() if (reason := never(item))), None)
     return None
-
-
-def same(a: Any, b: Any) -> bool:
-    """True when two values are one: nothing has to be joined."""
-    if a is b:
-        return True
-    if isinstance(a, Number) and isinstance(b, Number):
-        return a.value is b.value and a.weak == b.weak and not (a.array or b.array)
-    if isinstance(a, Dynamic) or isinstance(b, Dynamic):
-        return memory.is_array(a) and memory.is_array(b) and memory.identical(a, b)
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
-    if is_number(a):
-        return repr(a) == repr(b)
-    if isinstance(a, str | bytes | type(None) | slice | range):
-        return bool(a == b)
-    return False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adgen import ops
 from adgen.frontend import control, evaluate, operators
-from adgen.frontend.join import same
+from adgen.frontend.same import same
 from adgen.frontend.state import State
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
@@ -32,8 +32,17 @@ def _boolean_tail(ctx: Context, node: ast.BoolOp, values: list[ast.expr]) -> Any
     if isinstance(truth, bool):
         return _boolean_tail(ctx, node, values[1:]) if truth == wants else first
     if isinstance(first, Number) and first.element == BOOL and not _binds(values[1:]):
-        rest = _truth_tail(ctx, node, values[1:], truth)
-        return rest if isinstance(rest, bool) else Number(rest, True)
+        undo, outcome = ctx.mark(), None
+
+        def right() -> bool | Value:
+            nonlocal outcome
+            outcome = _boolean_tail(ctx, node, values[1:])
+            return operators.truth(ctx, outcome)
+
+        both = short_circuit(ctx, truth, wants, right)
+        if isinstance(outcome, bool) or (isinstance(outcome, Number) and outcome.element == BOOL):
+            return both if isinstance(both, bool) else Number(both, True)
+        undo()
     left = control.fork if wants else _reversed_fork
     return left(ctx, truth, lambda: _boolean_tail(ctx, node, values[1:]), lambda: first)
 
@@ -138,12 +147,5 @@ def if_expression(ctx: Context, node: ast.IfExp) -> Any:
         return evaluate.expression(ctx, node.body if truth else node.orelse)
     ctx.place(node)
 
-    def then() -> Any:
-        ctx.ranges.assume(truth)
-        return evaluate.expression(ctx, node.body)
-
-    def otherwise() -> Any:
-        ctx.ranges.assume(truth, False)
-        return evaluate.expression(ctx, node.orelse)
-
-    return control.fork(ctx, truth, then, otherwise)
+    sides = (lambda: evaluate.expression(ctx, node.body), lambda: evaluate.expression(ctx, node.orelse))
+    return control.fork(ctx, truth, *sides)

@@ -11,7 +11,8 @@ from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend import memory
 from adgen.frontend.control import DEAD
-from adgen.frontend.join import never, same
+from adgen.frontend.join import never
+from adgen.frontend.same import same
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import Slot, State
 from adgen.frontend.templates import Flattener, Template
@@ -29,9 +30,16 @@ class Unstable(AdgenError):
     """What the loop carries is not of one kind from iteration to iteration."""
 
 
+class Choosing(Unstable):
+    """It is of several kinds, which one is chosen at run time."""
+
+
 @dataclass(eq=False)
 class Header:
-    """How a loop runs.  A `for` has bounds; a `while` has a test that is lowered in a region of its own."""
+    """How a loop runs.  A `for` has bounds; a `while` has a test that is lowered in a region of its own.
+
+    `choosing`: what it carries may be of several kinds.
+    """
 
     node: ast.For | ast.While
     start: Value | None = None
@@ -40,6 +48,7 @@ class Header:
     trip: int | None = None
     name: str = "i"
     test: Callable[[], bool | Value] | None = None
+    choosing: bool = True
 
 
 @dataclass(eq=False)
@@ -83,7 +92,9 @@ def set_slot(ctx: Context, state: State, slot: Slot, value: Any) -> None:
         ctx.frame.names[slot.key] = value
         return
     container, _ = state.containers[slot.owner]
-    if isinstance(container, list | dict):
+    if value is UNBOUND:
+        container.pop(slot.key, None)
+    elif isinstance(container, list | dict):
         container[slot.key] = value
     else:
         object.__setattr__(container, slot.key, value)

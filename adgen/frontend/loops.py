@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend import memory, scan
-from adgen.frontend.join import meet, never, number_template, same, separate, widen
+from adgen.frontend.join import choices_in, meet, never, number_template, separate, widen
 from adgen.frontend.loop_emission import (
+    Choosing,
     Header,
     Plan,
     Unstable,
@@ -26,11 +27,11 @@ from adgen.frontend.loop_emission import (
     fill_cells,
     value_of,
 )
+from adgen.frontend.same import same
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import Items, Slot, State
 from adgen.frontend.templates import Cell, Flattener, Optional, Scalars, Template
 from adgen.frontend.values import UNBOUND, Maybe, Unbound, is_number
-from adgen.ir.builder import Block
 from adgen.ir.nodes import Value
 from adgen.ir.types import F64, I64
 
@@ -46,9 +47,7 @@ def run_loop(ctx: Context, header: Header, run: Callable[[Value | None], None]) 
     Raises Unstable when the loop has to be taken apart.
     """
     entry = State.capture(ctx)
-    builder = ctx.builder
-    block = builder.blocks[-1]
-    mark, shared = len(block.operations), dict(block.shared)
+    undo = ctx.mark()
     plan = _first_plan(ctx, header, entry)
     for _ in range(ATTEMPTS):
         try:
@@ -56,21 +55,16 @@ def run_loop(ctx: Context, header: Header, run: Callable[[Value | None], None]) 
                 ctx.loops[_memo_key(ctx, header)] = _memo(plan)
                 return
         except AdgenError as error:
-            _undo(ctx, entry, block, mark, shared)
+            entry.restore()
+            undo()
             if not _guess_again(plan):
                 if any(_guessed(template) for template in plan.head.values()):
                     raise Unstable(error.code, error.message, error.span, error.help) from None
                 raise
             continue
-        _undo(ctx, entry, block, mark, shared)
+        entry.restore()
+        undo()
     ctx.fail("AD314", "the types of this loop's variables do not settle", "give them their final type before the loop")
-
-
-def _undo(ctx: Context, entry: State, block: Block, mark: int, shared: dict[Any, Any]) -> None:
-    entry.restore()
-    del block.operations[mark:]
-    block.shared.clear()
-    block.shared.update(shared)
 
 
 def _memo_key(ctx: Context, header: Header) -> Any:
@@ -162,7 +156,7 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
     changed = False
     flow = ctx.frame.code.flow
     for owner, (_, content) in entry.containers.items():
-        if owner in end.containers and list(content) != list(end.containers[owner][1]):
+        if owner in end.containers and owner not in ctx.scopes and list(content) != list(end.containers[owner][1]):
             help = "use an array of the final size, or a loop whose number of iterations is a constant"
             raise Unstable("AD315", "a list or dict changes its size in this loop", ctx.span, help)
     for slot, template in list(plan.head.items()):
@@ -182,7 +176,7 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
         elif same(before, after):
             continue
         elif slot.owner or slot.key in flow.head[header.node]:
-            plan.head[slot] = _at_head(ctx, value_of(entry, slot), after, str(slot.key), entry.items, end.items)
+            plan.head[slot] = _at_head(ctx, value_of(entry, slot), after, slot, entry.items, end.items)
             changed = True
         else:
             plan.late[slot] = meet(ctx, value_of(entry, slot), after, str(slot.key), True, entry.items, end.items)
@@ -196,13 +190,16 @@ def _revise(ctx: Context, header: Header, plan: Plan, entry: State, begin: State
             if ctx.inference is not None:
                 ctx.inference.conflict(ctx, [value_of(entry, slot), value_of(end, slot)])
             raise Unstable(reason.code, reason.message, ctx.span, reason.help)
+        if not header.choosing and (chosen := next(choices_in(template), None)) is not None:
+            raise Choosing(chosen.reason.code, chosen.reason.message, ctx.span, chosen.reason.help)
     return changed
 
 
-def _at_head(ctx: Context, before: Any, after: Any, name: str, at_entry: Items, at_end: Items) -> Template:
+def _at_head(ctx: Context, before: Any, after: Any, slot: Slot, at_entry: Items, at_end: Items) -> Template:
     """The template of a slot that turned out to change."""
+    name = str(slot.key)
     if isinstance(before, Unbound):
-        return meet(ctx, before, after, name, True, at_entry, at_end)
+        return meet(ctx, before, after, name, slot.key != RESULT, at_entry, at_end)
     if is_number(before) and is_number(after):
         return number_template(ctx, [before, after], name)
     template = meet(ctx, before, after, name, True, at_entry, at_end)

@@ -30,6 +30,7 @@ from adgen.frontend.specs import (
     Leaf,
     Lowered,
     Path,
+    ScalarSpec,
     Spec,
     StaticSpec,
     StructSpec,
@@ -38,6 +39,7 @@ from adgen.frontend.specs import (
     value_of,
 )
 from adgen.ir.calls import reachable
+from adgen.ir.types import BOOL, I64
 
 RECURSION_LIMIT = 40_000
 MOST_ATTEMPTS = 300
@@ -246,6 +248,7 @@ def _once(
         recorder.learn(target, ())
     if guess:
         ctx.inference = Inference(dict(guess), {a: leaf.path for a, leaf in zip(arguments, leaves)})
+    ctx.scalars = {a: str(leaf.path[0]) for a, leaf in zip(arguments, leaves) if _is_option(leaf)}
     span = _span(target)
 
     def run(ctx: Context, values: Mapping[Path, Any]) -> Any:
@@ -256,11 +259,20 @@ def _once(
         module_variables.finish(ctx)
         return returned
 
-    made = fill(ctx, leaves, arguments, span, run)
+    try:
+        made = fill(ctx, leaves, arguments, span, run)
+    except AdgenError as error:
+        error.deciders = tuple(ctx.deciders)
+        raise
     results.require_result(ctx, made.output, made.mutated, name, span)
     lowered = reachable(replace(made.function, callees=ctx.callees))
     dependencies = tuple(recorder.found.values())
     return Lowered(lowered, leaves, made.output, made.mutated, filled, dependencies, tuple(dict.fromkeys(ctx.warnings)))
+
+
+def _is_option(leaf: Leaf) -> bool:
+    """True for a parameter that is an int or a bool."""
+    return len(leaf.path) == 1 and isinstance(leaf.spec, ScalarSpec) and leaf.spec.element in (BOOL, I64)
 
 
 def _call_arguments(

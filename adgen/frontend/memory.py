@@ -7,18 +7,19 @@ Where a cell takes a copy, Python has one array under two names; the copies are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from collections.abc import Sequence as Row
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adgen import ops
-from adgen.frontend import aliasing, arrays, scalars
+from adgen.frontend import aliasing, arrays, scalars, state
 from adgen.frontend.aliasing import Move
 from adgen.frontend.arrays.model import Array, View
 from adgen.frontend.complexes.types import memory_of
 from adgen.frontend.state import State
-from adgen.frontend.values import Number, is_number
+from adgen.frontend.values import Choice, Closure, Generator, Loop, Maybe, Number, Sequence, Yielding, is_number
 from adgen.ir import core
 from adgen.ir.builder import Block
 from adgen.ir.nodes import Value
@@ -54,7 +55,7 @@ def identical(a: Any, b: Any) -> bool:
     return a is b or (isinstance(a, Array) and isinstance(b, Array) and arrays.identical(a, b))
 
 
-def allocate(ctx: Context, element: Scalar, extents: Sequence[Value], name: str, zero: bool = True) -> Array:
+def allocate(ctx: Context, element: Scalar, extents: Row[Value], name: str, zero: bool = True) -> Array:
     """A fresh buffer as an array."""
     return arrays.allocate(ctx, element, tuple(extents), name, zero)
 
@@ -111,7 +112,8 @@ def tabulate(ctx: Context, count: Value, item: Callable[[Any], Any]) -> Array:
             "fill an array in a loop",
         )
     element, _ = scalars.kind(ctx, sample)
-    array = allocate(ctx, element, (count,), "items")
+    extent = builder.op(ops.MAXIMUM, count, builder.index(0))
+    array = allocate(ctx, element, (extent,), "items")
     base = arrays.base(array)
     assert base is not None
 
@@ -139,9 +141,45 @@ def outlives(ctx: Context, value: Any) -> bool:
     needed = {memory_of(value.base), *value.extents}
     for axis in value.frame.axes:
         needed.update(part for part in (axis.offset, *(step for _, step in axis.terms)) if isinstance(part, Value))
-    for block in ctx.builder.blocks:
-        needed -= defined_in(block)
-    return not needed
+    return needed <= defined_here(ctx)
+
+
+def defined_here(ctx: Context) -> set[Value]:
+    """The values that the open blocks define."""
+    return set().union(*(defined_in(block) for block in ctx.builder.blocks))
+
+
+def settled(ctx: Context, value: Any) -> bool:
+    """True for a value that needs nothing but what the open blocks define, so that it means the same outside."""
+    if isinstance(value, Number):
+        return set(ctx.builder.flat([value.value])) <= defined_here(ctx)
+    if isinstance(value, Array):
+        return outlives(ctx, value)
+    inner = state.bound_to(value)
+    if isinstance(value, Closure) and value.frame not in ctx.frames:  # its variables are not joined any more
+        inner = (*inner, *value.frame.names.values())
+    if isinstance(inner, tuple | list | dict):
+        return all(settled(ctx, item) for item in state.items_of(inner).values())
+    if isinstance(inner, Loop):
+        return inner.what == "range" and settled(ctx, (inner.start, inner.stop))
+    return not isinstance(inner, Generator | Yielding | Sequence | Maybe | Choice)
+
+
+def liftable(ctx: Context, value: Any, items: state.Items) -> bool:
+    """True when the extents of the arrays in a value can be computed from what the open blocks define."""
+    here = defined_here(ctx)
+
+    def lifted(extent: Value) -> bool:
+        operation = ctx.builder.definitions.get(extent)
+        if extent in here or operation is None:
+            return extent in here
+        return operation.row.pure and operation.row is not core.TABLE and all(map(lifted, operation.operands))
+
+    if is_array(value):
+        return all(map(lifted, wrap(ctx, value).extents))
+    return not isinstance(value, tuple | list | dict) or all(
+        liftable(ctx, item, items) for item in items(value).values()
+    )
 
 
 def hoist(ctx: Context, value: Value, inside: set[Value]) -> Value | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from adgen.diagnostics import AdgenError, Span
 from adgen.frontend.dependencies import fingerprint
-from adgen.frontend.join import same
+from adgen.frontend.same import same
 from adgen.frontend.values import Poison, is_static
 
 if TYPE_CHECKING:

@@ -12,9 +12,11 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import arrays, axisless, calls, memory, scalars, text
 from adgen.frontend.arrays.model import Array
+from adgen.frontend.choices import distributed, each
 from adgen.frontend.join import entangled
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import (
+    Choice,
     Dynamic,
     Number,
     Sequence,
@@ -25,7 +27,7 @@ from adgen.frontend.values import (
     python_type,
 )
 from adgen.ir.nodes import Value
-from adgen.ir.types import BOOL
+from adgen.ir.types import BOOL, I64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -82,6 +84,7 @@ def secure(ctx: Context, value: Any, name: str = "") -> Any:
     return memory.settle(ctx, value, name)
 
 
+@distributed
 def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
     """`a <operator> b`."""
     if is_number(a) and is_number(b):
@@ -107,6 +110,10 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
             return Text(text.form(a))
         if operator_ is operator.add and isinstance(b, str | Text):
             return text.joined([a, b])
+    if operator_ is operator.mul and isinstance(a, Number) and isinstance(b, list):
+        a, b = b, a
+    if operator_ is operator.mul and isinstance(a, list) and isinstance(b, Number) and b.element == I64:
+        return _repeated(ctx, a, b)
     if isinstance(a, Number) or isinstance(b, Number):
         _unsupported(ctx, operator_, a, b)
     if not is_static(a) or not is_static(b):
@@ -116,6 +123,13 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -> Any:
             return ctx.own(scalars.static(ctx, operator_, a, b))
         _unsupported(ctx, operator_, a, b)
     return ctx.own(scalars.static(ctx, operator_, a, b))
+
+
+def _repeated(ctx: Context, items: list[Any], count: Number) -> Sequence:
+    """`[item] * n`: a list of run-time length."""
+    if len(items) != 1 or not is_number(items[0]):
+        ctx.fail_dynamic("AD227", "a list of run-time length is supported for `[number] * n`", "use an array")
+    return Sequence(memory.tabulate(ctx, scalars.as_index(ctx, count), lambda index: items[0]))
 
 
 def _unsupported(ctx: Context, operator_: Any, a: Any, b: Any) -> NoReturn:
@@ -159,6 +173,7 @@ def _array_binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any) -
     return calls.expand(ctx, calls.elementwise_rule(operator_), operands, {}, operator_)
 
 
+@distributed
 def augmented(ctx: Context, operator_: Callable[..., Any], target: Any, value: Any) -> Any:
     """`target op= value` for a name: an array is changed in place, a list is extended, anything else is rebound."""
     if isinstance(target, Array):
@@ -211,6 +226,7 @@ def own_check(ctx: Context, container: Any) -> None:
         )
 
 
+@distributed
 def unary(ctx: Context, operator_: Callable[..., Any], a: Any) -> Any:
     """`-a`, `+a`, `~a`."""
     if is_number(a):
@@ -226,8 +242,16 @@ def unary(ctx: Context, operator_: Callable[..., Any], a: Any) -> Any:
     return scalars.static(ctx, operator_, a)
 
 
+def as_number(truth: bool | Value) -> bool | Number:
+    """A truth value as a value of the domain."""
+    return Number(truth) if isinstance(truth, Value) else truth
+
+
 def truth(ctx: Context, value: Any) -> bool | Value:
     """`bool(value)`; a bool when it is static."""
+    if isinstance(value, Choice):
+        found = each(ctx, value, lambda candidate: as_number(truth(ctx, candidate)))
+        return found.value if isinstance(found, Number) else bool(found)
     if isinstance(value, Number):
         known = ctx.builder.known(value.value)
         return bool(known) if known is not None else scalars.truth(ctx, value)
@@ -248,6 +272,7 @@ def truth(ctx: Context, value: Any) -> bool | Value:
     return bool(scalars.static(ctx, bool, value))
 
 
+@distributed
 def compare(ctx: Context, op: ast.cmpop, a: Any, b: Any) -> Any:
     """One comparison."""
     if isinstance(op, ast.Is | ast.IsNot):
@@ -261,6 +286,7 @@ def compare(ctx: Context, op: ast.cmpop, a: Any, b: Any) -> Any:
     return equality(ctx, function, a, b)
 
 
+@distributed
 def equality(ctx: Context, function: Callable[..., Any], a: Any, b: Any) -> Any:
     """`==`, `<` and their kin for any values."""
     if is_number(a) and is_number(b):
@@ -317,6 +343,7 @@ def _identity(ctx: Context, a: Any, b: Any) -> bool:
     return a is b
 
 
+@distributed
 def contains(ctx: Context, container: Any, item: Any) -> Any:
     """`item in container`."""
     if is_static(container) and is_static(item):
@@ -341,4 +368,5 @@ def contains(ctx: Context, container: Any, item: Any) -> Any:
     ctx.fail("AD306", f"`in` is not defined for {describe(container)}")
 
 
-__all__ = ["BOOL", "augmented", "binary", "compare", "contains", "equality", "secure", "truth", "unary"]
+OR = ops.OR
+__all__ = ["BOOL", "OR", "augmented", "binary", "compare", "contains", "equality", "secure", "truth", "unary"]

@@ -7,7 +7,7 @@ proved".  A fact holds as long as the block it was stated in is open.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from weakref import WeakKeyDictionary
 
 from adgen.frontend.affine import Affine, Forms
@@ -16,6 +16,7 @@ from adgen.ir.nodes import Operation, Value
 from adgen.ir.types import I64
 
 Terms = frozenset[tuple[Value, int]]
+Sides = tuple[frozenset[int], frozenset[int]]
 
 FUEL = 6  # the depth of a proof
 
@@ -29,6 +30,8 @@ class Ranges:
         self.builder = builder
         self._facts: WeakKeyDictionary[Block, dict[Terms, Affine]] = WeakKeyDictionary()
         self._about: WeakKeyDictionary[Block, dict[Value, dict[Terms, Affine]]] = WeakKeyDictionary()
+        self._meanings: dict[Value, dict[Value, Sides]] = {}
+        self._codes: WeakKeyDictionary[Block, list[tuple[Value, bool, frozenset[int]]]] = WeakKeyDictionary()
         self._noted: WeakKeyDictionary[Block, set[Hashable]] = WeakKeyDictionary()
         self._bounds: dict[Value, tuple[Affine, Affine, int]] = {}
         self._representatives: dict[Hashable, Value] = {}
@@ -46,6 +49,8 @@ class Ranges:
 
     def assume(self, condition: Value, truth: bool = True) -> None:
         """The condition is known to be `truth` from here to the end of the innermost open block."""
+        for value, sides in self._meanings.get(condition, {}).items():
+            self._note_codes(value, False, sides[not truth])
         operation = self.builder.definitions.get(condition)
         if operation is None:
             return
@@ -56,7 +61,27 @@ class Ranges:
             for operand in operands:
                 self.assume(operand, truth)
         elif name in INVERSE and operands[0].type == I64:
+            code = self.builder.known(operands[1])
+            if name in ("eq", "ne") and code is not None:
+                self._note_codes(operands[0], (name == "eq") == truth, frozenset((code,)))
             self._compared(name if truth else INVERSE[name], self.form(operands[0]), self.form(operands[1]))
+
+    def _note_codes(self, value: Value, among: bool, codes: frozenset[int]) -> None:
+        self._codes.setdefault(self.builder.blocks[-1], []).append((value, among, codes))
+
+    def excludes(self, condition: Value, value: Value, yes: frozenset[int], no: frozenset[int]) -> None:
+        """Where the condition holds `value` is none of `yes`, where it does not none of `no`."""
+        known = self._meanings.setdefault(condition, {}).get(value, (yes, no))
+        self._meanings[condition][value] = (known[0] & yes, known[1] & no)
+
+    def possible(self, value: Value, among: Iterable[int], *closed: Block) -> frozenset[int]:
+        """Those of the codes that the value may have here, or at the end of blocks that have been closed."""
+        found = frozenset(among)
+        for block in (*self.builder.blocks, *closed):
+            for about, inside, codes in self._codes.get(block, ()):
+                if about is value:
+                    found = found & codes if inside else found - codes
+        return found
 
     def _compared(self, name: str, a: Affine, b: Affine) -> None:
         if name in ("lt", "le", "eq"):
@@ -100,6 +125,20 @@ class Ranges:
         self._unified = {known: form.replaced(value, solved) for known, form in self._unified.items()}
         self._unified[value] = solved
         self._forms = Forms(self.builder, self._atom)
+
+    def saved(self) -> Callable[[], None]:
+        """A function that forgets what is stated about the innermost open block from here on."""
+        block = self.builder.blocks[-1]
+        facts, noted = dict(self._facts.get(block, {})), set(self._noted.get(block, ()))
+        about = {value: dict(forms) for value, forms in self._about.get(block, {}).items()}
+        codes = list(self._codes.get(block, ()))
+
+        def restore() -> None:
+            self._facts[block], self._noted[block] = dict(facts), set(noted)
+            self._about[block] = {value: dict(forms) for value, forms in about.items()}
+            self._codes[block] = list(codes)
+
+        return restore
 
     def noted(self, key: Hashable) -> bool:
         """True when `note(key)` was called in a block that is still open."""

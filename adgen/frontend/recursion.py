@@ -24,8 +24,8 @@ from adgen.frontend.complexes.builder import ComplexBuilder
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.context import Active, Context, Frame, Pattern
 from adgen.frontend.infer import Inference
-from adgen.frontend.join import same
 from adgen.frontend.kinds import kind
+from adgen.frontend.same import same
 from adgen.frontend.specs import Path
 from adgen.frontend.state import State
 from adgen.frontend.values import Closure, Number, Poison, is_number, is_static
@@ -67,7 +67,7 @@ def check(ctx: Context, frame: Frame) -> None:
 
     Raises Recursive when nothing changes any more, or too long; AdgenError when arguments are not numbers.
     """
-    active = [f for f in ctx.frames if f.code.key is frame.code.key]
+    active = [f for f in ctx.stack if f.code.key is frame.code.key]
     if not active:
         return
     last = active[-1]

@@ -14,7 +14,7 @@ from adgen.diagnostics import AdgenError
 from adgen.frontend import arrays, calls, operators, scalars
 from adgen.frontend import comprehensions as iteration
 from adgen.frontend.state import State
-from adgen.frontend.values import Generator, Number, describe, is_number, is_static
+from adgen.frontend.values import Generator, Number, Yielding, describe, is_number, is_static
 from adgen.ir.types import BOOL, F64, I64
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def _reduced(ctx: Context, kind: str, iterable: Any, start: Any = 0) -> tuple[An
     """A reduction over an iteration of run-time length, as a loop; or the items when their number is known."""
     if isinstance(iterable, Generator) and not _static_generator(ctx, iterable):
         return iteration.reduce(ctx, kind, iterable, start), None
+    if isinstance(iterable, Yielding):
+        return iteration.reduce(ctx, kind, iteration.generator_over(ctx, iterable), start), None
     source = iteration.iterate(ctx, iterable)
     if source.unroll or (source.trip is not None and source.trip <= FEW):
         return None, list(iteration.items_of(ctx, source))
@@ -151,6 +153,15 @@ def position(ctx: Context, items: Sequence[Any], value: Any) -> Any:
         found = ctx.number(operators.conjunction(ctx, here, found, ops.OR))
     ctx.builder.check(found.value, "ValueError", "the value is not in the list")
     return at
+
+
+def occurrences(ctx: Context, items: Sequence[Any], value: Any) -> Any:
+    """`items.count(value)`: how many are equal."""
+    total: Any = 0
+    for item in items:
+        here = operators.as_number(operators.truth(ctx, operators.equality(ctx, operator.eq, item, value)))
+        total = operators.binary(ctx, operator.add, total, here)
+    return total
 
 
 def fold(ctx: Context, function: Any, iterable: Any, *initial: Any) -> Any:

@@ -15,18 +15,13 @@ if TYPE_CHECKING:
 Entry = tuple[str, str, str | None]
 
 NODES: dict[type[ast.AST], Entry] = {
-    ast.Yield: ("AD205", "`yield` makes this a generator, which is not supported", "return a list, tuple or array"),
-    ast.YieldFrom: ("AD205", "`yield` makes this a generator, which is not supported", "return a list, tuple or array"),
+    ast.Yield: ("AD205", "`yield` with a value that is sent is not supported", "write it as a statement"),
+    ast.YieldFrom: ("AD205", "the value of `yield from` is not supported", "write it as a statement"),
     ast.Await: ("AD206", "`await` is not supported", "call an ordinary function"),
     ast.AsyncFor: ("AD206", "`async` is not supported", "use an ordinary loop"),
     ast.AsyncWith: ("AD206", "`async` is not supported", None),
     ast.AsyncFunctionDef: ("AD206", "`async` is not supported", "use an ordinary function"),
     ast.ClassDef: ("AD207", "a class inside the function is not supported", "define it at module level"),
-    ast.Nonlocal: (
-        "AD208",
-        "`nonlocal {names}` lets the function change a variable of the function around it",
-        "return the new value instead",
-    ),
     ast.Match: (
         "AD209",
         "a pattern of this `match` is not supported",

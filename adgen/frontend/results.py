@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError, Span
-from adgen.frontend import arrays, memory
+from adgen.frontend import arrays, generators, memory
 from adgen.frontend.arrays.model import View
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import OutputConstant, OutputLeaf, OutputStruct, OutputTree, array_output, output_leaves
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import (
+    Choice,
     Closure,
     Dynamic,
     Generator,
@@ -23,6 +24,7 @@ from adgen.frontend.values import (
     Poison,
     Sequence,
     Text,
+    Yielding,
     describe,
     instance_fields,
     is_static,
@@ -44,6 +46,13 @@ def collect(ctx: Context, value: Any, block: Block) -> tuple[OutputTree, list[Va
     def visit(value: Any) -> OutputTree:
         if isinstance(value, Poison):
             ctx.fail(value.code, value.message, value.help)
+        if isinstance(value, Choice):
+            ctx.builder.span = value.span
+            ctx.fail(value.reason.code, value.reason.message, value.reason.help)
+        if isinstance(value, Yielding):
+            place = generators.yields(value.frame.code.statements)[0]
+            ctx.builder.span = Span(value.frame.code.file, place.lineno, place.col_offset)
+            ctx.fail("AD205", "what a function with `yield` gives cannot be returned", "return a list, tuple or array")
         if isinstance(value, Number):
             return number(value)
         if isinstance(value, Sequence):

@@ -63,6 +63,8 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
             names.add((node.asname or node.name).partition(".")[0])
         elif isinstance(node, ast.Match):
             names.add(_subject(node))
+        elif isinstance(node, ast.YieldFrom):
+            names.add(".each")
         elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
             names.add(node.name)
     return names
@@ -157,7 +159,7 @@ def _matches(pattern: ast.pattern, subject: ast.expr) -> ast.expr | None:
 
 
 class Plain(ast.NodeTransformer):
-    """A `match` of values becomes a chain of `if`; a `while` whose test binds a name tests in its body.
+    """A `match` of values becomes a chain of `if`; `yield from` a loop with `yield`; tests that bind names move.
 
     `while (x := f()) > 0: body` becomes `while True: if not (...): break; body`, which binds `x` for the body.
     """
@@ -179,6 +181,16 @@ class Plain(ast.NodeTransformer):
             ast.copy_location(chain[0], case.pattern)
         target = ast.copy_location(ast.Name(name, ast.Store()), node.subject)
         return [ast.copy_location(ast.Assign([target], node.subject), node.subject), *chain]
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        if not isinstance(node.value, ast.YieldFrom):
+            return node
+        given = ast.Expr(ast.Yield(ast.Name(".each", ast.Load())))
+        loop = ast.For(ast.Name(".each", ast.Store()), node.value.value, [given], [])
+        for inner in ast.walk(loop):
+            if "lineno" in inner._attributes and not hasattr(inner, "lineno"):
+                ast.copy_location(inner, node)
+        return loop
 
     def visit_While(self, node: ast.While) -> ast.AST:
         self.generic_visit(node)

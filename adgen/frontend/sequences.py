@@ -8,10 +8,25 @@ from typing import TYPE_CHECKING, Any
 from adgen import ops
 from adgen.frontend import calls, memory, operators, scalars
 from adgen.frontend import comprehensions as iteration
-from adgen.frontend.values import Generator, Loop, Number, Sequence, Text, describe, is_iterator, is_number, is_static
+from adgen.frontend.library import iterators
+from adgen.frontend.values import (
+    Generator,
+    Loop,
+    Number,
+    Sequence,
+    Text,
+    Yielding,
+    describe,
+    is_iterator,
+    is_number,
+    is_static,
+)
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
+
+
+HELP = "make lists of them first"
 
 
 def length(ctx: Context, x: Any) -> Any:
@@ -80,6 +95,8 @@ def _stepped(ctx: Context, start: Any, stop: Any, step: Number) -> Loop:
 
 def make_enumerate(ctx: Context, iterable: Any, start: Any = 0) -> Any:
     """`enumerate`."""
+    if isinstance(iterable, Yielding):
+        return calls.call(ctx, iterators.enumerated, [iterable, start], {})
     loop = iteration.normalised(ctx, iteration.iterate(ctx, iterable))
 
     def item(index: Any) -> Any:
@@ -94,6 +111,8 @@ def _nonzero(start: Any) -> bool:
 
 def make_zip(ctx: Context, *iterables: Any, strict: Any = False) -> Any:
     """`zip`."""
+    if any(isinstance(x, Yielding) for x in iterables):
+        return _zipped(ctx, iterables, strict)
     loops = [iteration.normalised(ctx, iteration.iterate(ctx, x)) for x in iterables]
     if not loops:
         return iteration.iterator(ctx, iteration.over_items(ctx, ()), "zip")
@@ -102,6 +121,15 @@ def make_zip(ctx: Context, *iterables: Any, strict: Any = False) -> Any:
         stop = _smaller(ctx, stop, loop.stop, strict is True)
     unroll = isinstance(stop, int) and any(loop.unroll for loop in loops)
     return ctx.own(Loop(0, stop, 1, lambda index: tuple(loop.item(index) for loop in loops), "zip", unroll))
+
+
+def _zipped(ctx: Context, iterables: tuple[Any, ...], strict: Any) -> Any:
+    """`zip` with what a function with `yield` gives."""
+    (place, *more) = [k for k, x in enumerate(iterables) if is_iterator(x)]
+    if more or strict is not False or not isinstance(iterables[place], Yielding):
+        ctx.fail("AD205", "`zip` of several iterators, or a strict one, is not supported here", HELP)
+    sides = iterables[:place], iterables[place], iterables[place + 1 :]
+    return calls.call(ctx, iterators.zipped, list(sides), {})
 
 
 def _smaller(ctx: Context, a: Any, b: Any, strict: bool) -> Any:
@@ -133,6 +161,10 @@ def make_reversed(ctx: Context, iterable: Any) -> Any:
 
 def make_map(ctx: Context, function: Any, *iterables: Any) -> Any:
     """`map`."""
+    if any(isinstance(x, Yielding) for x in iterables):
+        if len(iterables) > 1:
+            ctx.fail("AD205", "`map` over several iterators is not supported here", HELP)
+        return calls.call(ctx, iterators.mapped, [function, *iterables], {})
     loop = iteration.iterate(ctx, make_zip(ctx, *iterables) if len(iterables) > 1 else iterables[0])
     single = len(iterables) == 1
 
@@ -144,6 +176,8 @@ def make_map(ctx: Context, function: Any, *iterables: Any) -> Any:
 
 def make_filter(ctx: Context, function: Any, iterable: Any) -> Any:
     """`filter` with a test that is decided now."""
+    if isinstance(iterable, Yielding):
+        return calls.call(ctx, iterators.filtered, [function, iterable], {})
     kept = []
     for item in iteration.items_of(ctx, iterable):
         truth = operators.truth(ctx, item if function is None else calls.call(ctx, function, [item], {}))
@@ -193,6 +227,8 @@ def moving(function: Any) -> Any:
     """The rule of a function of `itertools` that moves items about, whatever they are."""
 
     def apply(ctx: Context, *iterables: Any, **options: Any) -> Any:
+        if any(isinstance(x, Yielding) for x in iterables):
+            ctx.fail("AD205", f"`{function.__name__}` of a lazy iterator is not supported", "make a list of it first")
         items = [x if is_number(x) else [operators.secure(ctx, v) for v in iteration.spread(ctx, x)] for x in iterables]
         return iteration.adopt(ctx, scalars.static(ctx, function, *items, **options))
 

@@ -48,6 +48,16 @@ class Code:
         return scan.declared(self.statements, ast.Global)
 
     @functools.cached_property
+    def nonlocals(self) -> frozenset[str]:
+        """The variables of functions around it that it may write."""
+        return scan.declared(self.statements, ast.Nonlocal)
+
+    @functools.cached_property
+    def generates(self) -> bool:
+        """True for a function with `yield`."""
+        return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in scan.walk(self.statements))
+
+    @functools.cached_property
     def flow(self) -> scan.Flow:
         """Which names are alive where."""
         return scan.Flow(self.statements, self.node)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.frontend.values import Closure, Maybe, Method, Number, instance_fields, is_iterator
+from adgen.frontend.values import Choice, Closure, Deferred, Maybe, Method, Number, instance_fields, is_iterator
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context, Frame
@@ -62,16 +62,10 @@ class State:
     @staticmethod
     def capture(ctx: Context) -> State:
         """The present state."""
-        containers: dict[int, tuple[Any, dict[Any, Any]]] = {}
-        if ctx.owned:
-            for frame in ctx.frames:
-                for value in frame.names.values():
-                    collect(ctx, value, containers)
-                scope = frame.parent
-                while scope is not None:
-                    for value in scope.names.values():
-                        collect(ctx, value, containers)
-                    scope = scope.parent
+        containers: Found = {}
+        seen: set[int] = set()
+        for frame in ctx.frames if ctx.owned or ctx.scopes else ():
+            of_scopes(ctx, frame, containers, seen)
         return State(ctx.frame, dict(ctx.frame.names), containers)
 
     def restore(self) -> None:
@@ -104,31 +98,53 @@ class State:
         fill(container, content)
 
 
-def collect(ctx: Context, value: Any, found: dict[int, tuple[Any, dict[Any, Any]]]) -> None:
-    """Note every container of the program that a value is or holds, with its items."""
+Found = dict[int, tuple[Any, dict[Any, Any]]]
+
+
+def of_scopes(ctx: Context, frame: Frame | None, found: Found, seen: set[int]) -> None:
+    """Note what the variables of a frame, and of those around it, are or hold; and the variables if others set them."""
+    while frame is not None and id(frame) not in seen:
+        seen.add(id(frame))
+        if id(frame.names) in ctx.scopes and frame is not ctx.frame:
+            found[id(frame.names)] = (frame.names, dict(frame.names))
+        for value in frame.names.values():
+            collect(ctx, value, found, seen)
+        frame = frame.parent
+
+
+def parts(value: Any) -> Any:
+    """What is behind a name that may not be bound; the candidates of a choice, as a tuple; any other value itself."""
     if isinstance(value, Maybe):
         value = value.value
+    return tuple(value.candidates.values()) if isinstance(value, Choice) else value
+
+
+def collect(ctx: Context, value: Any, found: Found, seen: set[int] | None = None) -> None:
+    """Note every container of the program that a value is or holds, with its items; frames in `seen` have been."""
+    seen = set() if seen is None else seen
+    if isinstance(value, Closure) and ctx.scopes:
+        of_scopes(ctx, value.frame, found, seen)
+    value = bound_to(parts(value))
     if isinstance(value, tuple):
         for item in value:
-            collect(ctx, item, found)
+            collect(ctx, item, found, seen)
     elif id(value) in ctx.owned and id(value) not in found:
         items = content_of(value)
         found[id(value)] = (value, items)
         for item in items.values():
-            collect(ctx, item, found)
+            collect(ctx, item, found, seen)
 
 
 def occurrences(ctx: Context, container: Any, value: Any, seen: set[int] | None = None) -> int:
     """How often a value is or holds a container; containers in `seen` have been looked at."""
     seen = set() if seen is None else seen
-    if isinstance(value, Maybe):
-        value = value.value
+    value = parts(value)
     if value is container:
         return 1
     if isinstance(container, Number):
         if is_iterator(value):
             return 1  # what is left of it cannot be looked at
-        value = _bound_to(value)
+        value = bound_to(value)
     if isinstance(value, tuple):
         return sum(occurrences(ctx, container, item, seen) for item in value)
     if id(value) in ctx.owned and id(value) not in seen:
@@ -137,12 +153,14 @@ def occurrences(ctx: Context, container: Any, value: Any, seen: set[int] | None 
     return 0
 
 
-def _bound_to(value: Any) -> Any:
+def bound_to(value: Any) -> Any:
     """What a function holds that is kept, as a tuple; any other value itself."""
     if isinstance(value, Method):
         return (value.owner,)
     if isinstance(value, functools.partial):
-        return (*value.args, *value.keywords.values())
+        return (value.func, *value.args, *value.keywords.values())
+    if isinstance(value, Deferred):
+        return (value.closure,)
     if isinstance(value, Closure):
         return (*value.defaults, *value.keyword_defaults.values())
     return value

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adgen import ops
@@ -19,6 +20,7 @@ from adgen.frontend import (
     calls,
     control,
     evaluate,
+    generators,
     iteration,
     logic,
     managers,
@@ -31,7 +33,7 @@ from adgen.frontend import (
 )
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import State
-from adgen.frontend.values import Number, Poison, describe, is_number
+from adgen.frontend.values import Choice, Number, Poison, describe, is_number
 from adgen.ir.nodes import Value
 from adgen.ir.types import I64
 
@@ -93,16 +95,8 @@ def _branch(ctx: Context, node: ast.If, rest: list[ast.stmt], keep: Keep) -> boo
         then, absorbed = [*then, *rest], True
     alive = _alive(ctx, rest, keep) if absorbed else ctx.frame.code.flow.after.get(node, keep)
 
-    def taken() -> None:
-        ctx.ranges.assume(truth)
-        block(ctx, then, alive)
-
-    def untaken() -> None:
-        ctx.ranges.assume(truth, False)
-        block(ctx, otherwise, alive)
-
     ctx.place(node)
-    control.fork(ctx, truth, taken, untaken, alive)
+    control.fork(ctx, truth, lambda: block(ctx, then, alive), lambda: block(ctx, otherwise, alive), alive)
     return absorbed
 
 
@@ -208,7 +202,7 @@ def _augmented(ctx: Context, node: ast.AugAssign) -> None:
         new = operators.augmented(ctx, operator_, old, value)
         if new is not old:
             assign.name(ctx, target.id, new)
-        elif target.id not in ctx.frame.code.globals:
+        elif target.id in ctx.frame.code.locals:
             ctx.frame.names[target.id] = old
     elif isinstance(target, ast.Subscript):
         owner = evaluate.expression(ctx, target.value)
@@ -232,7 +226,11 @@ def _augmented(ctx: Context, node: ast.AugAssign) -> None:
 
 
 def _expression(ctx: Context, node: ast.Expr) -> None:
-    if isinstance(node.value, ast.Call):
+    if isinstance(node.value, ast.Yield):
+        value = None if node.value.value is None else evaluate.expression(ctx, node.value.value)
+        ctx.place(node.value)
+        generators.given(ctx, node.value, value)
+    elif isinstance(node.value, ast.Call):
         ctx.place(node.value)
         calls.call_node(ctx, node.value)
     elif not isinstance(node.value, ast.Constant):
@@ -261,7 +259,7 @@ def _returned(ctx: Context, node: ast.Return, value: Any) -> None:
     if isinstance(value, Poison):
         ctx.fail(value.code, value.message, value.help)
     ctx.place(node)
-    ctx.frame.names[RESULT] = value
+    ctx.frame.names[RESULT] = replace(value, span=ctx.span) if isinstance(value, Choice) else value
     ctx.frame.names[RETURNED] = True
 
 
@@ -426,6 +424,7 @@ HANDLERS: dict[type[ast.stmt], Callable[..., None]] = {
     ast.Continue: _continue,
     ast.Pass: _pass,
     ast.Global: _pass,
+    ast.Nonlocal: _pass,
     ast.FunctionDef: _define,
     ast.Import: _import,
     ast.ImportFrom: _import_from,

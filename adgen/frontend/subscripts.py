@@ -10,6 +10,7 @@ import numpy as np
 
 from adgen import ops
 from adgen.frontend import arrays, axisless, calls, memory, operators, scalars
+from adgen.frontend.choices import distributed
 from adgen.frontend.values import NUMERIC_TYPES, Loop, Number, Sequence, describe, is_number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import I64
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 LONGEST_CHAIN = 8  # a list of run-time numbers up to this length is indexed by selections, a longer one in memory
 
 
+@distributed
 def get(ctx: Context, value: Any, key: Any) -> Any:
     """`value[key]`."""
     if isinstance(value, Number):
@@ -50,6 +52,8 @@ def get(ctx: Context, value: Any, key: Any) -> Any:
         ctx.fail("AD319", "a `range` with run-time bounds cannot be indexed")
     if isinstance(value, tuple | list | dict | str | range | bytes):
         if not is_static(key):
+            if isinstance(key, Number):
+                ctx.decides(key.value)
             what = "the key of a dict" if isinstance(value, dict) else "this index"
             ctx.fail_dynamic("AD222", f"{what} must be known when compiling", "use an array")
         item = scalars.static(ctx, operator.getitem, value, key)
@@ -147,6 +151,7 @@ def wrapped_index(ctx: Context, index: Value, length: int) -> Value:
     return index
 
 
+@distributed
 def put(ctx: Context, owner: Any, key: Any, value: Any) -> None:
     """`owner[key] = value`."""
     if isinstance(owner, np.ndarray):
@@ -157,6 +162,9 @@ def put(ctx: Context, owner: Any, key: Any, value: Any) -> None:
         ctx.fail(
             "AD319", f"{describe(owner)} cannot be indexed", "is this argument meant to be an array?", raises=TypeError
         )
+    if isinstance(owner, Sequence):
+        _put_item(ctx, owner, key, value)
+        return
     if memory.is_array(owner):
         if ctx.inference is not None:
             ctx.inference.indexed(ctx, owner, count_indices(key))
@@ -181,6 +189,14 @@ def put(ctx: Context, owner: Any, key: Any, value: Any) -> None:
     ctx.fail("AD319", f"items of {describe(owner)} cannot be set", raises=certain)
 
 
+def _put_item(ctx: Context, owner: Sequence, key: Any, value: Any) -> None:
+    """An item of a list of run-time length, all of whose items are of one type."""
+    if not is_number(key) or not is_number(value) or scalars.kind(ctx, value)[0] != owner.array.element:
+        help = "use an array"
+        ctx.fail("AD302", f"{describe(value)} is set in a list of run-time length of {owner.array.element}", help)
+    arrays.setitem(ctx, owner.array, key, value)
+
+
 def stored(ctx: Context, value: Any) -> Any:
     """A value that is written into an array."""
     if isinstance(value, Sequence):
@@ -194,6 +210,7 @@ def stored(ctx: Context, value: Any) -> Any:
     return value
 
 
+@distributed
 def augment(ctx: Context, owner: Any, key: Any, operator_: Callable[..., Any], value: Any) -> None:
     """`owner[key] op= value`."""
     if isinstance(owner, np.ndarray):
@@ -209,6 +226,7 @@ def augment(ctx: Context, owner: Any, key: Any, operator_: Callable[..., Any], v
         put(ctx, owner, key, new)
 
 
+@distributed
 def remove(ctx: Context, owner: Any, key: Any) -> None:
     """`del owner[key]`."""
     if not isinstance(owner, list | dict) or not is_static(key):

@@ -18,7 +18,7 @@ from adgen import ops
 from adgen.frontend import control, evaluate
 from adgen.frontend import statements as blocks
 from adgen.frontend.context import Guard, Hazard, Kinds, PythonError
-from adgen.frontend.join import same
+from adgen.frontend.same import same
 from adgen.frontend.scan import BROKEN, CONTINUED, RETURNED, jumps
 from adgen.frontend.state import State
 from adgen.frontend.values import describe

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adgen.diagnostics import Span
 from adgen.frontend.complexes.types import C64, C128
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F32, F64, I64, Scalar
@@ -81,6 +83,20 @@ class Poison:
 
 
 @dataclass(frozen=True, eq=False)
+class Choice:
+    """A value whose static part is chosen at run time: the candidate whose code `tag` is.
+
+    Numbers in a candidate are right where it is the one.  `reason` is the diagnostic where one value is needed, at
+    `span`.
+    """
+
+    tag: Value
+    candidates: Mapping[int, Any]
+    reason: Poison
+    span: Span | None
+
+
+@dataclass(frozen=True, eq=False)
 class Closure:
     """A function made inside a lowered function: `def` or `lambda`, with the frame it reads its outer names from."""
 
@@ -89,6 +105,16 @@ class Closure:
     frame: Frame
     defaults: tuple[Any, ...] = ()
     keyword_defaults: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Deferred:
+    """A closure as something that `functools.partial` takes."""
+
+    closure: Closure
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise AssertionError("a closure is called through the context")
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +162,14 @@ class Generator:
     used: Any = 0
 
 
+@dataclass(eq=False)
+class Yielding:
+    """What a call of a function with `yield` gives: its body runs when it is iterated; `used` when that was done."""
+
+    frame: Frame
+    used: Any = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Text:
     """A string that has a run-time number in it: good for a message, unknown when compiling; `form` has gaps."""
@@ -178,7 +212,7 @@ def python_type(value: Any) -> type:
         return list
     if isinstance(value, Text):
         return str
-    if isinstance(value, Generator):
+    if isinstance(value, Generator | Yielding):
         return types.GeneratorType
     if isinstance(value, Loop):
         return range if value.what == "range" else ITERATORS.get(value.what, zip)
@@ -198,7 +232,7 @@ ITERATORS: dict[str, type] = {
 
 def is_iterator(value: Any) -> bool:
     """True for what can be run through once."""
-    return isinstance(value, Generator) or (isinstance(value, Loop) and value.what in ITERATORS)
+    return isinstance(value, Generator | Yielding) or (isinstance(value, Loop) and value.what in ITERATORS)
 
 
 def is_number(value: Any) -> bool:
@@ -206,10 +240,16 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (Number, *NUMERIC_TYPES))
 
 
+# The values that stand for something of the program, and are no Python objects of it.
+KINDS = (Dynamic, Maybe, Poison, Choice, Closure, Deferred, Method, Loop, Sequence, Generator, Yielding, Unbound, Text)
+
+
 def is_static(value: Any, depth: int = 0) -> bool:
     """True when no part of the value is dynamic, so that Python itself can compute with it."""
-    if isinstance(value, Dynamic | Maybe | Poison | Closure | Method | Loop | Sequence | Generator | Unbound | Text):
+    if isinstance(value, KINDS):
         return False
+    if isinstance(value, functools.partial):
+        return all(is_static(item, depth + 1) for item in (value.func, *value.args, *value.keywords.values()))
     if hasattr(type(value), "__next__"):  # Python would use it up while compiling
         return False
     if depth > 8:
@@ -255,11 +295,15 @@ def describe(value: Any) -> str:
         return f"the function `{value.name}`"
     if isinstance(value, Maybe):
         return describe(value.value)
+    if isinstance(value, Choice):
+        return " or ".join(dict.fromkeys(describe(candidate) for candidate in value.candidates.values()))
     if isinstance(value, Text):
         return "a string with run-time values in it"
-    if isinstance(value, Generator | Loop):
+    if isinstance(value, Generator | Yielding | Loop):
         kind = python_type(value).__name__
         return f"{'an' if kind[0] in 'aeiou' else 'a'} `{kind}`"
+    if isinstance(value, functools.partial | Deferred):
+        return describe(value.func if isinstance(value, functools.partial) else value.closure)
     if callable(value):
         return f"`{getattr(value, '__name__', value)}`"
     return f"a `{type(value).__name__}`"

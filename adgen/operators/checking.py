@@ -34,7 +34,7 @@ def problem_of(function: Function, arguments: Mapping[str, Any], wrt: Any = None
     operator = Operator(function, "jvp", wrt)
     arguments = operator.arguments((), arguments)
     pullback = pulled(operator, arguments)
-    entry = operator.entry(operator.specs(arguments), "jvp")
+    entry = operator.entry_at(arguments, "jvp")
     return problem_at(operator.target.function, arguments, entry, pullback)
 
 

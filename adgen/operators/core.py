@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend.specs import Lowered, Spec
+from adgen.frontend.specs import Lowered, ScalarSpec, Spec, StaticSpec
+from adgen.ir.types import BOOL, I64, Scalar
 from adgen.operators.specialise import specialise
 from adgen.operators.targets import Target
 from adgen.runtime.calls import Entry, direct_call
@@ -54,6 +55,7 @@ class Operator:
         self.name: str = getattr(function, "__name__", type(function).__name__)
         self.entries: dict[Any, Entry] = {}
         self.fast: Fast = {}
+        self.decisive: frozenset[str] = frozenset()
         self.lock = threading.RLock()
         self.short: Callable[..., Any] | None = None
 
@@ -62,8 +64,9 @@ class Operator:
         return bind(self.signature, self.name, (*self.target.first, *args), kwargs)
 
     def specs(self, arguments: Mapping[str, Any]) -> dict[str, Spec]:
-        """The types of arguments."""
-        return describe_arguments(arguments)
+        """The types of arguments, and the values of those that decide what kinds of values there are."""
+        specs = describe_arguments(arguments)
+        return specs | {name: StaticSpec(arguments[name]) for name in self.decisive if _is_option(specs[name])}
 
     def resolved(self, specs: Mapping[str, Spec]) -> Wrt:
         """What `wrt` means for arguments of these types; a method's own object is not counted."""
@@ -83,20 +86,37 @@ class Operator:
                     found = self.entries[key] = specialise(self.target.function, specs, product, wrt)
         return found
 
-    def entry_for(self, arguments: Mapping[str, Any], specs: Mapping[str, Spec], product: str | None = None) -> Entry:
-        """As `entry`; a result that should be a number and is an array is reported with its shape."""
+    def entry_at(self, arguments: Mapping[str, Any], product: str | None = None) -> Entry:
+        """The compiled code for these arguments: for their types, or for the values of options where these decide."""
+        failure: AdgenError | None = None
+        before = self.decisive
+        while True:
+            specs = self.specs(arguments)
+            try:
+                return self.entry(specs, product)
+            except AdgenError as error:
+                failure = failure or error
+                options = [name for name in error.deciders if _is_option(specs.get(name))]
+                flags = [name for name in options if _is_option(specs.get(name), (BOOL,))]
+                if not options:
+                    self.decisive = before
+                    raise failure from None
+                self.decisive = self.decisive | frozenset(flags or options)
+
+    def entry_for(self, arguments: Mapping[str, Any], product: str | None = None) -> Entry:
+        """As `entry_at`; a result that should be a number and is an array is reported with its shape."""
         try:
-            return self.entry(specs, product)
+            return self.entry_at(arguments, product)
         except NotScalar as error:
-            pure = self.entry(specs, "pure")
+            pure = self.entry_at(arguments, "pure")
             shape = np.shape(pure.raw(*leaves_of(pure, arguments))) if error.is_array else None
             raise (error if shape is None else error.with_shape(shape)) from None
 
     def call(self, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """One call, whatever its arguments; `given` is how the short way sees them."""
         arguments = self.arguments(args, kwargs)
+        entry = self.entry_for(arguments)
         specs = self.specs(arguments)
-        entry = self.entry_for(arguments, specs)
         key = tuple(map(type, given))
         if self.short is not None and key not in self.fast and len(given) == len(arguments):
             present = [value is not MISSING for value in given]
@@ -119,6 +139,11 @@ class Operator:
             )
 
         return lower_product(self.target.function, specs, self.product, wrt)
+
+
+def _is_option(spec: Spec | None, kinds: tuple[Scalar, ...] = (BOOL, I64)) -> bool:
+    """True for the type of an int or a bool."""
+    return isinstance(spec, ScalarSpec) and spec.element in kinds
 
 
 def function_of(operator: Operator) -> Callable[..., Any]:

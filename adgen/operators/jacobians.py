@@ -57,12 +57,12 @@ def hessian_operator(function: Function, wrt: Any = None) -> Function:
 
 def prefers_columns(operator: Operator, arguments: Mapping[str, Any]) -> bool:
     """True when forward mode is the cheaper way to the whole Jacobian."""
-    entry = operator.entry(operator.specs(arguments), "jvp")
+    entry = operator.entry_at(arguments, "jvp")
     primals = leaves_of(entry, arguments)
     inputs = sum(np.size(primals[position]) for position in entry.program.differentiated)
     if inputs <= FEW:
         return True
-    pure = operator.entry(operator.specs(arguments), "pure")
+    pure = operator.entry_at(arguments, "pure")
     value = pure.raw(*leaves_of(pure, arguments))
     outputs = sum(np.size(part) for _, part, _ in flatten(pure.program.output, value, "value"))
     return inputs <= ROW_COST * outputs
@@ -70,7 +70,7 @@ def prefers_columns(operator: Operator, arguments: Mapping[str, Any]) -> bool:
 
 def by_columns(operator: Operator, arguments: Mapping[str, Any], product: str) -> Any:
     """The Jacobian by one product with a tangent for each input."""
-    entry = operator.entry_for(arguments, operator.specs(arguments), product)
+    entry = operator.entry_for(arguments, product)
     program = entry.program
     assert program.directions is not None
     primals = leaves_of(entry, arguments)

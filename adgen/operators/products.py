@@ -38,7 +38,7 @@ def tangent_operator(function: Function, product: str, wrt: Any = None) -> Funct
 
 def along(operator: Operator, arguments: Mapping[str, Any], tangent: Any) -> Any:
     """One product with a tangent."""
-    entry = operator.entry_for(arguments, operator.specs(arguments))
+    entry = operator.entry_for(arguments)
     primals = leaves_of(entry, arguments)
     return entry.raw(*primals, *tangents(entry.program, tangent, primals))
 
@@ -59,7 +59,6 @@ def vjp_operator(function: Function, wrt: Any = None) -> Function:
 
 def pulled(operator: Operator, arguments: Mapping[str, Any]) -> Pullback:
     """The pullback at some arguments."""
-    specs = operator.specs(arguments)
-    primal, entry = operator.entry(specs, "pure"), operator.entry(specs, "vjp")
+    primal, entry = operator.entry_at(arguments, "pure"), operator.entry_at(arguments, "vjp")
     primals = leaves_of(primal, arguments)
     return Pullback(primal, entry, primal.raw(*primals), primals, operator.target.function)

@@ -7,6 +7,7 @@ use; text of `--arg` that cannot be read is an `AdgenError`.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import re
@@ -57,6 +58,21 @@ def parse_argument(text: str) -> tuple[str, Spec]:
     if spec is None:
         raise AdgenError("AD190", f"`{kind.strip()}` is not an argument type", help=EXAMPLE)
     return name, spec
+
+
+def parse_static(text: str) -> tuple[str, Spec]:
+    """The name and the spec of `--static` text such as `full=True`; what is no literal of Python is a string.
+
+    Raises AdgenError when the text is not of that form.
+    """
+    name, equals, value = text.partition("=")
+    name = name.strip()
+    if not equals or not name.isidentifier():
+        raise AdgenError("AD190", f"`{text}` is not of the form `name=value`", help="write for example --static n=3")
+    try:
+        return name, StaticSpec(ast.literal_eval(value.strip()))
+    except (SyntaxError, ValueError):
+        return name, StaticSpec(value.strip())
 
 
 def parse_type_text(text: str) -> Spec | None:

@@ -164,7 +164,7 @@ def direct_call(
             names.append(f"s{position}")
             bound[f"option{position}"] = value
             if present and value is not None:
-                options.append(f"s{position} {'!=' if type(value) is str else 'is not'} option{position}")
+                options.append(f"s{position} {'!=' if type(value) in (str, int) else 'is not'} option{position}")
             continue
         assert isinstance(spec, ScalarSpec | ArraySpec)
         if isinstance(spec, ScalarSpec) and isinstance(value, np.ndarray):

@@ -180,6 +180,18 @@ def test_wrt_and_arg(tmp_path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "build", env={**os.environ}).returncode == 0
 
 
+def test_static(tmp_path: Path) -> None:
+    """What decides the structure is compiled for its default, or for the value that `--static` gives."""
+    source = "def f(x: float, full: bool = False):\n    return (x, x * x) if full else x\n"
+    (tmp_path / "option.py").write_text(source)
+    done = run("compile", "option.py", "--out", "plain", cwd=tmp_path)
+    assert done.returncode == 0 and "full=False" in done.stdout
+    assert run("compile", "option.py", "--static", "full=True", "--out", "full", cwd=tmp_path).returncode == 0
+    for out, call in (("plain", "f(3.0) == 3.0"), ("full", "f(3.0, True) == (3.0, 9.0)")):
+        code = f"import option_ad; assert option_ad.{call}"
+        assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path / out, env={**os.environ}).returncode == 0
+
+
 def test_skipped_functions_are_named(tmp_path: Path) -> None:
     """In a whole file, a function that cannot be compiled is left out and the reason is shown."""
     (tmp_path / "mixed.py").write_text(

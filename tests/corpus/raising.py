@@ -119,3 +119,58 @@ def range_step_zero(x=0.5, s=0):
     for i in range(0, 5, s):  # ValueError: zero
         x += i
     return x
+
+
+def none_in_arithmetic(x=-0.5):
+    def root(v):
+        if v >= 0.0:
+            return math.sqrt(v)
+
+    return root(x) + 1.0  # TypeError: None
+
+
+def none_indexed(x=-0.5):
+    pair = (x, 2.0) if x > 0.0 else None
+    return pair[0]  # TypeError: NoneType
+
+
+def key_on_one_path(x=-0.5):
+    return {"a": x}["a" if x > 0.0 else "b"]  # KeyError: b
+
+
+def attribute_on_one_path(x=-0.5):
+    name = "abc" if x > 0.0 else None
+    return x * len(name.upper())  # AttributeError: upper
+
+
+def none_unpacked(x=-0.5):
+    pair = (x, 2.0) if x > 0.0 else None
+    a, b = pair  # TypeError: None
+    return a * b
+
+
+def too_few_on_one_path(x=-0.5):
+    pair = (x, 2.0) if x > 0.0 else (x,)
+    a, b = pair  # ValueError: not enough
+    return a * b
+
+
+def no_name_matches(x=-0.5):
+    name = "a" if x > 0.0 else "b" if x > -1.0 else "c"
+    if name == "a":
+        y = x
+    elif name == "c":
+        y = 2.0 * x
+    return y  # UnboundLocalError: y
+
+
+def none_in_one_branch(x=-0.5):
+    p = None
+    y = x
+    if x < 0.0:
+        y = x - p  # TypeError: None
+    return y * x
+
+
+def missing_method_on_one_path(x=-0.5):
+    return x * 2.0 if x > 0.0 else x.copy()  # AttributeError: copy

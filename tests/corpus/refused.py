@@ -55,15 +55,18 @@ def global_write_on_one_path(x=0.5):
     return x
 
 
-def nonlocal_write(x=0.5):
+def counting():
     k = 0
 
-    def g():
-        nonlocal k  # AD208 nonlocal
-        k += 1
+    def count(x=0.5):
+        nonlocal k
+        k += 1  # AD208 nonlocal
+        return x * k
 
-    g()
-    return x * k
+    return count
+
+
+nonlocal_of_a_function_that_python_ran = counting()
 
 
 def match_statement(x=0.5, k=(1, 2)):
@@ -305,9 +308,10 @@ def inconsistent_return(x=0.5):
 
 def list_grows_in_dynamic_loop(x=0.5, n=3):
     values = []
+    again = values
     for i in range(n):  # AD315 size
         values.append(x * i)
-    return values[0]
+    return again[0]
 
 
 def list_grows_in_branch(x=0.5):
@@ -472,14 +476,6 @@ def iterator_used_twice(x=np.array([1.0, 2.0])):
     pairs = zip(x, x)
     a = sum(u * v for u, v in pairs)
     return a + sum(u + v for u, v in pairs)  # AD241 used up
-
-
-def helper_returns_sometimes(x=0.5):
-    def g(v):
-        if v > 0.0:
-            return v
-
-    return g(x) + 1.0  # AD320 return
 
 
 def chosen_list_written(x=0.5):
@@ -818,3 +814,126 @@ def try_what_only_adgen_raises(x=np.array([[1.0, 2.0, 4.0]])):
         return np.cov(x) * 2.0  # AD204 ValueError
     except ValueError:
         return 9.0
+
+
+def none_returned_on_one_path(x=0.5):
+    return None if x < 0.0 else x  # AD310 None
+
+
+def end_of_a_helper_returned(x=0.5):
+    def g(v):
+        if v > 0.0:
+            return v
+
+    return g(x)  # AD320 return
+
+
+def name_returned_on_one_path(x=0.5):
+    y = (x, "a")
+    if x > 0.0:  # AD310 y_1
+        y = (x, "b")
+    return y
+
+
+def names_without_end(x=0.5, n=3):
+    name = "a"
+    for i in range(n):  # AD314 settle
+        name = name + "a"
+    return x * len(name)
+
+
+def choice_of_lists_written(x=0.5):
+    a = None
+    if x > 0.0:
+        a = [x, 1.0]
+    b = a
+    if x > 1.0:
+        a = [x, 2.0]
+    if a is not None:
+        a[0] = 5.0  # AD340 one of several
+    return x if b is None else b[0]
+
+
+def dict_of_the_module_chosen_and_written(x=0.5):
+    d = SETTINGS if x > 0.0 else {"a": 2.0}
+    d["a"] = 7.0  # AD340 one of several
+    return d["a"] * x
+
+
+def function_that_holds_a_value_of_one_path(x=0.5):
+    f = (lambda v, k=2.0 * x: v * k) if x > 0.0 else math.sin  # AD310 lambda
+    return f(x)
+
+
+def none_caught(x=0.5):
+    r = None if x < 0.0 else x
+    try:
+        return r * 2.0  # AD204 TypeError
+    except TypeError:
+        return 1.0
+
+
+def yield_inside_try(x=0.5):
+    def values():
+        try:
+            yield x
+        finally:
+            pass
+
+    return sum(values())  # AD205 try
+
+
+def value_of_yield(x=0.5):
+    def values():
+        y = yield x  # AD205 sent
+        yield y
+
+    return sum(values())
+
+
+def generator_used_twice(x=0.5):
+    def values():
+        yield x
+        yield 2.0 * x
+
+    g = values()
+    return next(g) + next(g)  # AD241 used up
+
+
+def run_time_number_of_yields(x=0.5, n=3):
+    def values():
+        for i in range(n):  # AD315 size
+            yield x * i
+
+    return len(list(values())) * x
+
+
+def generator_that_calls_itself(x=0.5):
+    def halves(v):
+        yield v
+        if v > 0.1:
+            for w in halves(0.5 * v):  # AD218 recursion
+                yield w
+
+    return sum(halves(x))
+
+
+def two_generators_zipped(x=0.5):
+    def values():
+        yield x
+
+    return sum(a * b for a, b in zip(values(), values()))  # AD205 zip
+
+
+def list_grows_on_some_paths_of_a_loop(x=0.5, n=3):
+    values = []
+    for i in range(n):
+        if i > 1:  # AD311 size
+            values.append(x * i)
+    return sum(values)
+
+
+def float_set_in_a_list_of_ints(x=0.5, n=3):
+    values = [0] * n
+    values[0] = x  # AD302 run-time length
+    return values[0]

@@ -536,3 +536,56 @@ def argument_changed_or_new_list(x=0.5):
         return values
 
     return change([x, x])[0] * x
+
+
+def list_appended_to_in_a_run_time_loop(x=0.5, n=4):
+    out = []
+    for i in range(n):
+        out.append(x * i)
+    total = 0.0
+    for v in out:
+        total += v * v
+    return total + len(out)
+
+
+def lists_of_two_types_appended_to(x=np.array([1.0, 2.0, -3.0])):
+    squares, places = [], []
+    for k in range(len(x)):
+        squares.append(x[k] * x[k])
+        places.append(k + 1)
+    return sum(squares) * places[1] + squares[-1]
+
+
+def list_of_an_array_appended_to(x=np.array([1.0, 2.0, -3.0])):
+    out = []
+    for v in x:
+        w = 2.0 * v
+        out.append(w * w)
+    return np.sum(np.array(out) * x)
+
+
+def list_appended_to_in_steps(x=0.5, n=4):
+    out, t = [], 1.0
+    for i in range(2, n + 2, 2):
+        t = t * x + i
+        out.append(t)
+        t = t + 1.0
+    return out[0] * out[-1]
+
+
+def list_repeated_a_run_time_number_of_times(x=0.5, n=3):
+    values = [0.0] * n
+    for i in range(n):
+        values[i] = x * i
+    again = values
+    again[1] = again[1] + 7.0 * x
+    return values[1] * len(values) + sum(n * [x])
+
+
+def list_repeated_fewer_than_no_times(x=0.5, n=-2):
+    return x + len([x] * n) + len([x * i for i in range(n)])
+
+
+def equal_items_counted(x=0.5, y=-1.0):
+    values = [x, y, 2.0 * x, 1.0]
+    return values.count(1.0) * x

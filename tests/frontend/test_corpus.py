@@ -13,7 +13,9 @@ from tests.frontend import harness
 CASES = [
     (name, function)
     for name in (
+        "choices",
         "control_flow",
+        "generators",
         "language",
         "memory",
         "recursion",

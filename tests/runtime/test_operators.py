@@ -374,8 +374,51 @@ def test_defaults_are_known() -> None:
     assert adgen.jit(with_options)(2.0) == with_options(2.0)
     assert adgen.grad(with_options)(2.0) == (12.0, 1.0)
     assert adgen.jvp(with_options)(2.0, tangent=(1.0, 0.0))[1] == 12.0
+    assert adgen.jit(with_options)(2.0, True) == with_options(2.0, True)
+
+
+def extents(a, n: int, m: int):
+    b = np.zeros((n,)) if n == m else np.zeros((n + m,))
+    for i in range(len(b)):
+        b[i] = a * i
+    return np.sum(b * b)
+
+
+def looked_up(x, n, key, plain):
+    total = 0.0
+    for i in range(n):
+        total += x * i
+    return total if plain else (total, {0: x, 1: 2.0 * x}[key])
+
+
+def test_an_option_that_decides_the_structure_is_compiled_for_its_value() -> None:
+    """Each value has a variant of its own, in every product; ints that decide nothing stay arguments."""
+    compiled = adgen.jit(with_options)
+    for full in (False, True, np.bool_(True), False, 1, 0):
+        assert compiled(2.0, full) == with_options(2.0, full)
+    value, pullback = adgen.vjp(with_options, wrt="x")(2.0, True)
+    assert value == (2.0, 4.0) and pullback((1.0, 0.5)) == 3.0
+    assert adgen.grad(with_options, wrt="x")(2.0, False) == 12.0
+    assert adgen.jacobian(with_options, wrt="x")(2.0, True) == (1.0, 4.0)
+    shaped = adgen.jit(extents)
+    for n, m in ((2, 2), (2, 3), (300, 300), (301, 300), (2, 2)):
+        assert shaped(0.5, n, m) == extents(0.5, n, m)
+    found = adgen.jit(looked_up)
+    for n, key, plain in ((4, 1, False), (5, 0, False), (6, 7, True), (3, 1, False)):
+        assert found(0.5, n, key, plain) == looked_up(0.5, n, key, plain)
+    assert found.__adgen__.decisive == {"key", "plain"}
+
+
+def test_an_option_that_does_not_help_is_not_remembered() -> None:
+    """The first diagnostic is shown when a value decides nothing either."""
+
+    def either(x, k):
+        return x if x > k else (x, x)
+
+    compiled = adgen.jit(either)
     with pytest.raises(AdgenError, match="AD310"):
-        adgen.jit(with_options)(2.0, True)
+        compiled(0.5, 1)
+    assert not compiled.__adgen__.decisive
 
 
 def test_a_passed_option_is_not_the_default() -> None:
