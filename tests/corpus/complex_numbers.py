@@ -680,3 +680,18 @@ def function_vectorised(z=Z, x=0.5):
 
 def function_by_pieces(z=Z):
     return np.piecewise(z, [z.real > 0, z.real <= 0], [lambda v: v * 1j, 3.0])
+
+
+def complex_system(a=np.array([[2.0, 0.5], [0.3, 1.5]]), b=np.array([[0.4, -0.2], [0.7, 0.1]]), t=0.7):
+    x = np.linalg.solve(a + 1j * b, np.array([1.0 + t * 1j, t]))
+    return np.abs(x[0]) + x[1].imag
+
+
+def complex_inverse(a=np.array([[2.0, 0.5], [0.3, 1.5]]), b=np.array([[0.4, -0.2], [0.7, 0.1]])):
+    x = np.linalg.inv(a + 1j * b)
+    return (x @ x).real, np.sum(x.imag)
+
+
+def complex_systems(a=np.array([[[2.0, 0.5], [0.3, 1.5]], [[1.0, 0.2], [0.1, -1.5]]]), t=0.3):
+    x = np.linalg.solve(a * (1 + t * 1j), np.array([1.0, 2.0j]).reshape(2, 1))
+    return np.sum(x.real * x.imag), np.linalg.inv(a - 1j * t).imag

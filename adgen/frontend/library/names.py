@@ -13,12 +13,25 @@ from adgen.frontend.arrays.elementwise import astype
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.shaping import transpose
 from adgen.frontend.arrays.storage import materialise
-from adgen.frontend.library import determinant, functions, lu, orthogonal, singular, symmetric, triangular
+from adgen.frontend.complexes.types import Complex
+from adgen.frontend.library import (
+    complex_systems,
+    determinant,
+    functions,
+    lu,
+    orthogonal,
+    singular,
+    symmetric,
+    triangular,
+)
 from adgen.frontend.values import Poison, is_static
 from adgen.ir.types import F64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
+
+
+OF_COMPLEX = {lu.solve: complex_systems.solve, lu.inv: complex_systems.inv}
 
 
 def run(ctx: Context, function: Callable[..., Any], arrays: Sequence[Any], *constants: Any) -> Any:
@@ -29,6 +42,8 @@ def run(ctx: Context, function: Callable[..., Any], arrays: Sequence[Any], *cons
     element = scalars.promote([(x.element, False) for x in found])
     element = element if element.is_float else F64
     ready = [materialise(ctx, x if x.element == element else astype(ctx, x, element)) for x in found]
+    if isinstance(element, Complex):
+        function = OF_COMPLEX.get(function, function)
     return calls.call(ctx, function, [*ready, *constants], {})
 
 
