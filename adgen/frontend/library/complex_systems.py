@@ -1,6 +1,6 @@
 """Square systems of complex numbers, as systems of their real and imaginary parts.
 
-`(A + iB)(x + iy) = c + id` is the system `[[A, -B], [B, A]] [x, y] = [c, d]`, and its derivative is the derivative of that.
+`(A + iB)(x + iy) = c + id` is the system `[[A, -B], [B, A]] [x, y] = [c, d]`: its derivative is the derivative of that.
 """
 
 from __future__ import annotations
