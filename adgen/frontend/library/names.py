@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 
-OF_COMPLEX = {lu.solve: complex_systems.solve, lu.inv: complex_systems.inv}
+OF_COMPLEX: dict[Any, Any] = {lu.solve: complex_systems.solve, lu.inv: complex_systems.inv}
 
 
 def run(ctx: Context, function: Callable[..., Any], arrays: Sequence[Any], *constants: Any) -> Any:
