@@ -134,7 +134,7 @@ def _itself(ctx: Context, number: Number) -> Any:
 
 
 def _item(ctx: Context, number: Number) -> Any:
-    return Number(number.value, True)
+    return scalars.unboxed(ctx, number)
 
 
 def _of_memory(method: Callable[..., Any], name: str) -> Callable[..., Any]:

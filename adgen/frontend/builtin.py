@@ -19,9 +19,9 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import arrays, attributes, calls, composites, memory, operators, reductions, scalars, sequences
 from adgen.frontend import comprehensions as iteration
-from adgen.frontend.arrays.storage import NUMPY
 from adgen.frontend.complexes import library
 from adgen.frontend.complexes.types import C64, C128
+from adgen.frontend.kinds import NUMPY
 from adgen.frontend.library.arrays import vectorized
 from adgen.frontend.values import (
     NUMERIC_TYPES,

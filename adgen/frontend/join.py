@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 from adgen.frontend import memory, scalars
 from adgen.frontend.state import Items, is_instance, items_of, occurrences, references
 from adgen.frontend.templates import Cell, Fixed, Never, Optional, Scalars, Struct, Template
-from adgen.frontend.values import UNBOUND, Dynamic, Maybe, Number, Poison, Unbound, describe, is_number, is_static
+from adgen.frontend.values import (
+    PYTHON_TYPES,
+    UNBOUND,
+    Dynamic,
+    Maybe,
+    Number,
+    Poison,
+    Unbound,
+    describe,
+    is_number,
+    is_static,
+)
+from adgen.ir.types import BOOL, I64, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -44,6 +56,8 @@ def meet(
     a_array, b_array = memory.is_array(a), memory.is_array(b)
     if a_array and b_array:
         first, second = memory.wrap(ctx, a), memory.wrap(ctx, b)
+        if first.rank == second.rank and first.element != second.element and _narrow((first.element, second.element)):
+            return _different(name, f"an array of {first.element}", f"of {second.element}")
         if first.rank == second.rank:
             element = scalars.promote([(first.element, False), (second.element, False)])
             return Cell(element, first.rank, name)
@@ -67,11 +81,27 @@ def _different(name: str, a: str, b: str) -> Never:
     return Never(Poison("AD310", message, "make it the same kind of value on all paths"))
 
 
-def number_template(ctx: Context, numbers: list[Any], name: str) -> Scalars:
+def number_template(ctx: Context, numbers: Sequence[Any], name: str) -> Template:
     """The template of a number that is one of these."""
     kinds = [scalars.kind(ctx, x) for x in numbers]
     ctx.exposed.update((id(x), x) for x in numbers if isinstance(x, Number) and x.array)
+    return _number(kinds, name)
+
+
+def _number(kinds: Sequence[scalars.Kind], name: str) -> Template:
+    """The template of a number of one of these types.
+
+    Arithmetic wraps at the width of the type, so that a narrow integer must be of one type; a Python int must fit.
+    """
+    strong = {kind for kind in kinds if kind not in ((I64, True), (BOOL, True))}
+    if len(strong) > 1 and _narrow(element for element, _ in strong):
+        first, second, *_ = (PYTHON_TYPES[kind].__name__ for kind in kinds if kind in strong)
+        return _different(name, first, second)
     return Scalars(scalars.promote(kinds), all(weak for _, weak in kinds), name)
+
+
+def _narrow(elements: Iterable[Scalar]) -> bool:
+    return any(element.is_narrow for element in elements)
 
 
 def widen(ctx: Context, template: Template, value: Any, name: str = "", items: Items = items_of) -> Template:
@@ -127,10 +157,9 @@ def _widen_number(ctx: Context, template: Scalars, value: Any, name: str) -> Tem
     if isinstance(value, Number) and value.array:
         ctx.exposed[id(value)] = value
     kinds = [(template.element, template.weak), scalars.kind(ctx, value)]
-    element, weak = scalars.promote(kinds), template.weak and kinds[1][1]
-    if element == template.element and weak == template.weak:
-        return template
-    return Scalars(element, weak, name)
+    found = _number(kinds, name)
+    agrees = isinstance(found, Scalars) and (found.element, found.weak) == (template.element, template.weak)
+    return template if agrees else found
 
 
 def meet_one(ctx: Context, value: Any, name: str, items: Items = items_of) -> Template:

@@ -19,7 +19,7 @@ import numpy as np
 
 from adgen.frontend.complexes.types import C64, C128
 from adgen.ir.nodes import Value
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F32, F64, I64, NARROW, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Frame
@@ -42,6 +42,10 @@ class Number(Dynamic):
     value: Value
     weak: bool = True
     array: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weak and self.element.is_narrow:  # Python has no such numbers
+            object.__setattr__(self, "weak", False)
 
     @property
     def element(self) -> Scalar:
@@ -163,6 +167,7 @@ PYTHON_TYPES: dict[tuple[Scalar, bool], type] = {
     (F32, False): np.float32,
     (C128, False): np.complex128,
     (C64, False): np.complex64,
+    **{(element, False): np.dtype(element.full_name).type for element in NARROW},
 }
 
 NUMERIC_TYPES = (bool, int, float, complex, np.bool_, np.integer, np.floating, np.complexfloating)
@@ -235,7 +240,8 @@ def instance_fields(value: Any) -> dict[str, Any]:
 def describe(value: Any) -> str:
     """A few words for a message: what kind of value this is."""
     if isinstance(value, Number):
-        return f"{'an' if value.element == I64 else 'a'} {PYTHON_TYPES[value.element, value.element != F32].__name__}"
+        name = PYTHON_TYPES[value.element, value.element != F32 and not value.element.is_narrow].__name__
+        return f"{'an' if name.startswith('i') else 'a'} {name}"
     if isinstance(value, Dynamic):
         rank = getattr(value, "rank", None)
         return "an array" if rank is None else f"an array of rank {rank}"

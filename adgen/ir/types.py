@@ -30,7 +30,7 @@ class Scalar:
     @property
     def is_narrow(self) -> bool:
         """True for integers that no arithmetic is done with."""
-        return self.is_integer and self != I64
+        return WIDTHS.get(self.name, 64) < 64
 
     @property
     def full_name(self) -> str:

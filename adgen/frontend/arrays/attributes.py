@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adgen.frontend import scalars
 from adgen.frontend.arrays import masks
-from adgen.frontend.arrays.build import as_array, dtype_argument
+from adgen.frontend.arrays.build import as_array, dtype_argument, item_of
 from adgen.frontend.arrays.elementwise import astype as converted
 from adgen.frontend.arrays.elementwise import elementwise, where
 from adgen.frontend.arrays.indexing import add_at, getitem
@@ -19,8 +20,9 @@ from adgen.frontend.arrays.reshaping import ravel
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import as_number, axis_argument, count, shape_tuple
 from adgen.frontend.arrays.shaping import transpose
-from adgen.frontend.arrays.storage import NUMPY, bare, boxed, copy_into, finish, settle, writable
+from adgen.frontend.arrays.storage import bare, boxed, copy_into, finish, settle, writable
 from adgen.frontend.complexes.types import Complex, memory_of
+from adgen.frontend.kinds import NUMPY
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
 
@@ -167,7 +169,8 @@ def astype(ctx: Context, array: Any, dtype: Any, copy: Any = True) -> Any:
 @expands(method="fill")
 def fill(ctx: Context, array: Any, value: Any) -> None:
     """`array.fill`."""
-    copy_into(ctx, writable(ctx, array), as_array(ctx, value))
+    target = writable(ctx, array)
+    copy_into(ctx, target, as_array(ctx, item_of(ctx, value, target.element)))
 
 
 @expands(method="item")
@@ -187,7 +190,7 @@ def item(ctx: Context, array: Any, *index: Any) -> Any:
     elif len(index) == 1 and array.rank > 1:
         array = ravel(ctx, array)
     number = getitem(ctx, array, tuple(index))
-    return Number(number.value, weak=True)
+    return scalars.unboxed(ctx, number)
 
 
 @expands(np.where)
@@ -268,7 +271,7 @@ def subtract_at(ctx: Context, a: Any, indices: Any, b: Any) -> None:
 @expands(np.copyto)
 def copyto(ctx: Context, dst: Any, src: Any) -> None:
     """`np.copyto`."""
-    copy_into(ctx, writable(ctx, dst), as_array(ctx, src))
+    fill(ctx, dst, src)
 
 
 @expands(np.fill_diagonal)
@@ -280,7 +283,7 @@ def fill_diagonal(ctx: Context, a: Any, val: Any) -> None:
 
     view = diagonal(ctx, writable(ctx, a))
     assert isinstance(view, View)
-    copy_into(ctx, replace(view, readonly=""), as_array(ctx, val))
+    fill(ctx, replace(view, readonly=""), val)
 
 
 def iterate(ctx: Context, array: Array) -> tuple[Value, Callable[[Any], Any]]:

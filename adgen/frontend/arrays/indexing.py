@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from adgen.frontend import scalars
 from adgen.frontend.arrays import masks
-from adgen.frontend.arrays.build import as_array
+from adgen.frontend.arrays.build import as_array, item_of
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.gather import Gathering, gathering, has_repeats, without_known_masks
 from adgen.frontend.arrays.keys import Item, frame_of, framed, is_basic, parse
@@ -64,6 +64,7 @@ def _items(ctx: Context, array: Array, key: Any) -> list[Item]:
 def setitem(ctx: Context, array: Array, key: Any, value: Any) -> None:
     """`array[key] = value`."""
     target = writable(ctx, array)
+    value = item_of(ctx, value, target.element)
     items = _items(ctx, target, key)
     if any(item.kind == "mask" for item in items):
         masks.assign(ctx, target, items, value)
@@ -135,7 +136,7 @@ def _update(ctx: Context, place: View, operator_: Any, value: Any) -> None:
 
     def body(indices: tuple[Value, ...]) -> None:
         number = Number(source.read(ctx, indices), weak)
-        change(ctx, place.base, place.frame.locate(ctx, indices), operator_, number)
+        change(ctx, place.base, place.frame.locate(ctx, indices), operator_, number, item=not place.rank)
 
     nest(ctx, place.extents, body)
     ctx.writes.written(place.base)
