@@ -52,7 +52,7 @@ def get(ctx: Context, value: Any, name: str) -> Any:
         ctx.fail("AD230", f"`.{name}` of {describe(value)} is not supported")
     if isinstance(value, Sequence | Loop):
         ctx.fail("AD230", f"`.{name}` of a list whose length is not known when compiling is not supported")
-    if is_instance(value) and type(value).__module__.partition(".")[0] != "scipy":
+    if is_instance(value) and type(value).__module__.partition(".")[0] not in ("numpy", "scipy"):
         return _of_instance(ctx, value, name)
     return _static(ctx, value, name)
 

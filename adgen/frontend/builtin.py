@@ -38,7 +38,7 @@ from adgen.frontend.values import (
     is_static,
     python_type,
 )
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F32, F64, INTEGERS, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -123,7 +123,7 @@ def numpy_scalar(element: Scalar) -> Rule:
 
     def apply(ctx: Context, x: Any = 0) -> Any:
         if isinstance(x, Number):
-            return scalars.cast(ctx, x, element, False)
+            return scalars.fitted(ctx, x, element) if x.weak else scalars.cast(ctx, x, element)
         if memory.is_array(x):
             return attributes._of_array(ctx, memory.wrap(ctx, x), "astype").function(ctx, x, NUMPY[element], False)
         return scalars.static(ctx, kind, x)
@@ -376,7 +376,7 @@ TABLE: dict[Any, Rule] = {
     **{function: sequences.moving(function) for function in MOVERS},
     np.float64: numpy_scalar(F64),
     np.float32: numpy_scalar(F32),
-    np.int64: numpy_scalar(I64),
+    **{PYTHON_TYPES[element, False]: numpy_scalar(element) for element in INTEGERS},
     np.bool_: numpy_scalar(BOOL),
     np.complex128: numpy_scalar(C128),
     np.complex64: numpy_scalar(C64),

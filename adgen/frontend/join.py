@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from adgen.frontend import memory, scalars
+from adgen.frontend.kinds import NUMPY
 from adgen.frontend.state import Items, is_instance, items_of, occurrences, references
 from adgen.frontend.templates import Cell, Fixed, Never, Optional, Scalars, Struct, Template
 from adgen.frontend.values import (
-    PYTHON_TYPES,
     UNBOUND,
     Dynamic,
     Maybe,
@@ -93,11 +93,13 @@ def _number(kinds: Sequence[scalars.Kind], name: str) -> Template:
 
     Arithmetic wraps at the width of the type, so that a narrow integer must be of one type; a Python int must fit.
     """
-    strong = {kind for kind in kinds if kind not in ((I64, True), (BOOL, True))}
-    if len(strong) > 1 and _narrow(element for element, _ in strong):
-        first, second, *_ = (PYTHON_TYPES[kind].__name__ for kind in kinds if kind in strong)
-        return _different(name, first, second)
-    return Scalars(scalars.promote(kinds), all(weak for _, weak in kinds), name)
+    elements = [element for element, weak in kinds if not (weak and element in (I64, BOOL))]
+    if not _narrow(elements):
+        return Scalars(scalars.promote(kinds), all(weak for _, weak in kinds), name)
+    for element in elements[1:]:
+        if element != elements[0]:
+            return _different(name, f"a number of type {NUMPY[elements[0]]}", f"one of type {NUMPY[element]}")
+    return Scalars(elements[0], any(weak for _, weak in kinds), name)
 
 
 def _narrow(elements: Iterable[Scalar]) -> bool:

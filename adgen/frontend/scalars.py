@@ -16,6 +16,7 @@ import numpy as np
 
 from adgen import ops
 from adgen.frontend.complexes.types import Complex
+from adgen.frontend.either import is_either, on_either
 from adgen.frontend.kinds import (
     Kind,
     as_index,
@@ -92,6 +93,8 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any, numpy: b
     """`a <operator> b` for scalars.  `numpy` asks for the rules of NumPy scalars whatever the operands are."""
     if not isinstance(a, Number) and not isinstance(b, Number) and not numpy:
         return static(ctx, operator_, a, b)
+    if is_either(a) or is_either(b):
+        return on_either(ctx, lambda x, y: binary(ctx, operator_, x, y, numpy), a, b)
     left, right = kind(ctx, a), kind(ctx, b)
     weak = left[1] and right[1] and not numpy
     if operator_ in COMPARISONS:
@@ -238,6 +241,8 @@ def unary(ctx: Context, operator_: Callable[..., Any], a: Any) -> Any:
     """`-a`, `+a`, `~a`, `not a` for a scalar."""
     if not isinstance(a, Number):
         return static(ctx, operator_, a)
+    if is_either(a):
+        return on_either(ctx, lambda x: unary(ctx, operator_, x), a)
     if operator_ is operator.not_:
         return Number(ctx.builder.op(ops.NOT, truth(ctx, a)), True)
     if operator_ is operator.invert:
@@ -363,6 +368,8 @@ def strong(ctx: Context, x: Any) -> Any:
 
 def row(ctx: Context, row_: Row, *operands: Any, numpy: bool = True) -> Number:
     """A row of the table applied to numbers, which are promoted as its function does."""
+    if any(is_either(x) for x in operands):
+        return on_either(ctx, lambda *numbers: row(ctx, row_, *numbers, numpy=numpy), *operands)
     kinds = [kind(ctx, x) for x in operands]
     weak = not numpy and row_ not in INTEGER_ROWS
     if row_ is ops.SELECT:

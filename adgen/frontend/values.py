@@ -35,6 +35,8 @@ class Dynamic:
 class Number(Dynamic):
     """A dynamic scalar.  `weak` marks a Python scalar, whose type yields to NumPy's (NEP 50).
 
+    A weak narrow integer is one of NumPy on one path through the program and a Python int that fits on another.
+
     `array` marks an array without axes: it is computed with as a NumPy scalar, but it is an `ndarray` and can be
     written into.  The object stands for the memory: two names that hold the same `Number` name one array.
     """
@@ -42,10 +44,6 @@ class Number(Dynamic):
     value: Value
     weak: bool = True
     array: bool = False
-
-    def __post_init__(self) -> None:
-        if self.weak and self.element.is_narrow:  # Python has no such numbers
-            object.__setattr__(self, "weak", False)
 
     @property
     def element(self) -> Scalar:
@@ -167,7 +165,7 @@ PYTHON_TYPES: dict[tuple[Scalar, bool], type] = {
     (F32, False): np.float32,
     (C128, False): np.complex128,
     (C64, False): np.complex64,
-    **{(element, False): np.dtype(element.full_name).type for element in NARROW},
+    **{(element, weak): np.dtype(element.full_name).type for element in NARROW for weak in (False, True)},
 }
 
 NUMERIC_TYPES = (bool, int, float, complex, np.bool_, np.integer, np.floating, np.complexfloating)
@@ -240,7 +238,7 @@ def instance_fields(value: Any) -> dict[str, Any]:
 def describe(value: Any) -> str:
     """A few words for a message: what kind of value this is."""
     if isinstance(value, Number):
-        name = PYTHON_TYPES[value.element, value.element != F32 and not value.element.is_narrow].__name__
+        name = PYTHON_TYPES[value.element, value.element != F32].__name__
         return f"{'an' if name.startswith('i') else 'a'} {name}"
     if isinstance(value, Dynamic):
         rank = getattr(value, "rank", None)

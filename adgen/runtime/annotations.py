@@ -113,7 +113,7 @@ def parameter_spec(parameter: inspect.Parameter, namespace: Mapping[str, Any]) -
     """The spec of one parameter, from its annotation, else from its default."""
     if parameter.annotation is not inspect.Parameter.empty:
         spec = from_annotation(parameter.annotation, namespace)
-        if not isinstance(spec, UnknownSpec):
+        if spec != UnknownSpec():
             return spec
     default = parameter.default
     if isinstance(default, float):

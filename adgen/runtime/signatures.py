@@ -153,8 +153,10 @@ def element_of(dtype: np.dtype[Any], name: str) -> Scalar:
         return SCALARS[f"{dtype.kind}{8 * dtype.itemsize}"]
     if dtype.kind == "f" and dtype.itemsize in (4, 8):
         return F64 if dtype.itemsize == 8 else F32
+    if dtype == np.uint64:
+        message = f"argument `{name}` has dtype uint64, whose numbers need not fit into 64 bits with a sign"
+        raise ArgumentError("AD127", message, help="pass integers with a sign: array.astype(np.int64)")
     help = {
-        "u": "pass integers with a sign: array.astype(np.int64)",
         "f": "pass float64 or float32: array.astype(float)",
         "c": "pass complex128 or complex64: array.astype(complex)",
         "O": "pass numbers: np.array(values, dtype=float)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ def attribute(ctx: Context, array: Array, name: str) -> Any:
         return ravel(ctx, array)
     if name in ("itemsize", "nbytes"):
         width = int(NUMPY[array.element].itemsize)
-        return width if name == "itemsize" else elementwise(ctx, np.multiply, [attribute(ctx, array, "size"), width])
+        return width if name == "itemsize" else elementwise(ctx, operator.mul, [attribute(ctx, array, "size"), width])
     ctx.fail("AD237", f"the attribute `{name}` of arrays is not supported")
 
 
@@ -263,8 +264,6 @@ def add_at_(ctx: Context, a: Any, indices: Any, b: Any) -> None:
 @expands(np.subtract.at)
 def subtract_at(ctx: Context, a: Any, indices: Any, b: Any) -> None:
     """`np.subtract.at`."""
-    import operator
-
     add_at(ctx, a, indices, b, operator.sub)
 
 

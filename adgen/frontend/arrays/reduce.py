@@ -256,6 +256,9 @@ def average(ctx: Context, a: Any, axis: Any = None, weights: Any = None, keepdim
     array, weights = as_array(ctx, a), settle(ctx, as_array(ctx, weights))
     if weights.rank < array.rank:
         weights = _along_axis(ctx, weights, axis, array.rank)
+    if not weights.element.is_float:
+        meeting = scalars.promote([(array.element, False), (weights.element, False)])
+        weights = astype(ctx, weights, meeting if meeting.is_float else F64)
     weighted = elementwise(ctx, operator.mul, [array, weights])
     total = sum_(ctx, weighted, axis, None, keepdims)
     return elementwise(ctx, operator.truediv, [total, sum_(ctx, weights, axis, None, keepdims)])
@@ -290,6 +293,8 @@ expands(np.logical_and.reduce)(_along(all_))
 
 def _without_nan(ctx: Context, a: Any) -> Array:
     array = as_array(ctx, a)
+    if not array.element.is_float:
+        return array
     result = elementwise(ctx, np.where, [elementwise(ctx, np.isnan, [array]), 0.0, array])
     return result if isinstance(result, Array) else as_array(ctx, result)
 
@@ -304,6 +309,8 @@ def nansum(ctx: Context, a: Any, axis: Any = None, keepdims: Any = False) -> Any
 def nanmean(ctx: Context, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """`np.nanmean`: the mean of what is not NaN."""
     array = _twice(ctx, a)
+    if not array.element.is_float:
+        return mean(ctx, array, axis, None, keepdims)
     present = elementwise(ctx, np.logical_not, [elementwise(ctx, np.isnan, [array])])
     number = sum_(ctx, present, axis, None, keepdims)
     return elementwise(ctx, operator.truediv, [nansum(ctx, array, axis, keepdims), number])
