@@ -14,10 +14,10 @@ import numpy as np
 from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import C64, C128, Complex
-from adgen.frontend.narrow import bounds, within
 from adgen.frontend.values import Number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F32, F64, I8, I16, I64, INTEGERS, U8, U16, Scalar
+from adgen.ops.bounds import bounds, within
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context

@@ -1,4 +1,4 @@
-"""Integers narrower than 64 bits: arithmetic on them as the front end emits it, and what is known of their size.
+"""Integers narrower than 64 bits: arithmetic on them as the front end emits it.
 
 Comes in: the operations that the front end emits, on narrow integers too.  Goes out: the operation on `i64`, and its
 result converted back, which wraps it.  Guaranteed: whoever emits an addition need not know of narrow integers, and
@@ -15,9 +15,7 @@ from adgen.diagnostics import Span
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Region, Row, Value
-from adgen.ir.types import BOOL, I64, Scalar, Type
-
-DEPTH = 6
+from adgen.ir.types import I64, Scalar, Type
 
 
 class NarrowBuilder(Builder):
@@ -57,67 +55,3 @@ def _widens(row: Row) -> bool:
 def is_narrow(kind: Type) -> bool:
     """True for a number of a narrow type."""
     return isinstance(kind, Scalar) and kind.is_narrow
-
-
-def bounds(builder: Builder, value: Value, depth: int = DEPTH) -> range:
-    """Integers among which the value of an integer or a boolean is."""
-    known = builder.known(value)
-    if known is not None:
-        return range(int(known), int(known) + 1)
-    kind = value.type
-    assert isinstance(kind, Scalar)
-    every = range(2) if kind == BOOL else kind.numbers
-    operation = builder.definitions.get(value)
-    if operation is None or depth == 0:
-        return every
-    if operation.row is core.IF:
-        place = operation.results.index(value)
-        found = _union(*(bounds(builder, region.results[place], depth - 1) for region in operation.regions))
-    elif operation.row in RULES and all(_is_integer(x) for x in operation.operands):
-        found = RULES[operation.row](*(bounds(builder, x, depth - 1) for x in operation.operands))
-    else:
-        return every
-    return found if within(found, every) else every
-
-
-def within(inner: range, outer: range) -> bool:
-    """True when all integers of one range are in another one."""
-    return outer.start <= inner.start and inner.stop <= outer.stop
-
-
-def _is_integer(value: Value) -> bool:
-    return isinstance(value.type, Scalar) and not value.type.is_float
-
-
-def _union(*ranges: range) -> range:
-    return range(min(r.start for r in ranges), max(r.stop for r in ranges))
-
-
-def _corners(row: Any) -> Any:
-    def rule(x: range, y: range) -> range:
-        ends = [row(a, b) for a in (x.start, x.stop - 1) for b in (y.start, y.stop - 1)]
-        return range(min(ends), max(ends) + 1)
-
-    return rule
-
-
-def _masked(x: range, y: range) -> range:
-    natural = [r.stop for r in (x, y) if r.start >= 0]
-    return range(min(natural)) if natural else I64.numbers
-
-
-def _remainder(x: range, y: range) -> range:
-    return range(y.stop - 1) if y.start > 0 else I64.numbers
-
-
-RULES: dict[Row, Any] = {
-    **dict.fromkeys(ops.CASTS.values(), lambda x: x),
-    ops.SELECT: lambda condition, x, y: _union(x, y),
-    ops.ADD: _corners(lambda a, b: a + b),
-    ops.SUB: _corners(lambda a, b: a - b),
-    ops.MUL: _corners(lambda a, b: a * b),
-    ops.MAXIMUM: _corners(max),
-    ops.MINIMUM: _corners(min),
-    ops.BIT_AND: _masked,
-    ops.MOD: _remainder,
-}
