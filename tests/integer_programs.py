@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 TYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
 BINARY = ("+", "-", "*", "//", "%", "&", "|", "^", "<", "<=", "==", "!=")
-FUNCTIONS = ("np.minimum({}, {})", "np.maximum({}, {})", "np.add({}, {})", "np.where(a > 1, {}, {})")
-UNARY = ("-{}", "~{}", "abs({})", "+{}", "np.square({})", "np.sign({})", "({}) ** 2")
+FUNCTIONS = ("np.minimum({}, {})", "np.maximum({}, {})", "np.add({}, {})", "np.where({} > 1, b, c) * {}")
+UNARY = ("-{}", "~{}", "abs({})", "+{}", "np.square({})", "np.sign({} + 0)", "({} + 0) ** 2")
 UPDATES = ("+=", "-=", "*=", "//=", "%=", "&=", "|=", "^=", "<<=")
 
 

@@ -17,7 +17,7 @@ from adgen import ops
 from adgen.frontend import scalars
 from adgen.frontend.complexes import library
 from adgen.frontend.values import Number, is_number
-from adgen.ir.types import BOOL, F32, F64, I64
+from adgen.ir.types import BOOL, F32, F64, I8, I64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -41,7 +41,9 @@ def in_python(function: Rule) -> Rule:
 
 
 def square(ctx: Context, x: Any) -> Any:
-    """`x * x`."""
+    """`x * x`; of booleans an int8."""
+    if scalars.kind(ctx, x) == (BOOL, False):
+        x = scalars.cast(ctx, x, I8)
     return _op(ctx, operator.mul, x, x)
 
 

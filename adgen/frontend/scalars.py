@@ -252,6 +252,8 @@ def unary(ctx: Context, operator_: Callable[..., Any], a: Any) -> Any:
         if a.element == BOOL and not a.weak:
             return Number(ctx.builder.op(ops.NOT, a.value), False)
         return Number(ctx.builder.op(ops.BIT_NOT, to(ctx, a, I64) if a.element == BOOL else a.value), a.weak)
+    if a.element == BOOL and not a.weak and operator_ in (abs, operator.abs):
+        return a
     if a.element == BOOL and not a.weak:
         ctx.fail("AD302", f"NumPy has no unary `{'-' if operator_ is operator.neg else '+'}` for booleans")
     value = to(ctx, a, I64) if a.element == BOOL else a.value
@@ -382,6 +384,8 @@ def row(ctx: Context, row_: Row, *operands: Any, numpy: bool = True) -> Number:
     element = promote(kinds)
     if row_ not in INTEGER_ROWS:
         element = _computing(ctx, row_, element, numpy)
+    elif element == BOOL and numpy and row_ in (ops.MAXIMUM, ops.MINIMUM):
+        row_ = ops.OR if row_ is ops.MAXIMUM else ops.AND
     elif element == BOOL:
         element = I64
     if not numpy and isinstance(element, Complex):
