@@ -11,9 +11,10 @@ from adgen.emit import emit
 from adgen.ir.interpret import DTYPES
 from adgen.ir.nodes import Function
 from adgen.ir.types import Buffer
+from adgen.ops import spelling
 from adgen.toolchain import build, load
 
-C_TYPES = {"f64": "double", "f32": "float", "i64": "int64_t", "bool": "_Bool"}
+C_TYPES = {kind.name: name.replace("bool", "_Bool") for kind, name in spelling.C_TYPES.items()}
 
 
 class Native:

@@ -18,7 +18,7 @@ from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Row, Value
 from adgen.ir.translate import DTYPES
-from adgen.ir.types import BOOL, F32, F64, I64, SCALARS, Buffer, Scalar, Type
+from adgen.ir.types import BOOL, F32, F64, I64, NARROW, SCALARS, Buffer, Scalar, Type
 
 KINDS = tuple(SCALARS.values())
 NAMES = ("", "", "x", "y", "x_1", "i", "acc", "for", "α")
@@ -28,6 +28,7 @@ NUMBERS: dict[Scalar, tuple[Any, ...]] = {
     F32: tuple(float(np.float32(number)) for number in FLOAT_NUMBERS if not number == 1e-300),
     I64: (0, 1, -1, 2, 3, 7, -(2**63), 2**63 - 1),
     BOOL: (False, True),
+    **{kind: (0, 1, kind.numbers[0], 2, 3, 7, kind.numbers[-1]) for kind in NARROW},
 }
 
 
@@ -152,7 +153,7 @@ class Maker:
         if writable:
             buffer = self.pick(writable)
             value, indices = self.scalar(buffer.type.element), self.indices(buffer)
-            if buffer.type.element != BOOL and self.draw(st.booleans()):
+            if buffer.type.element in (F64, F32, I64) and self.draw(st.booleans()):
                 self.builder.accumulate(buffer, value, indices)
             else:
                 self.builder.store(buffer, value, indices)

@@ -21,6 +21,7 @@ FILES = (
     "state",
     "residuals",
     "complex_numbers",
+    "integers",
     "numpy_names",
     "scipy_names",
 )

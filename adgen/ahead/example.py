@@ -13,14 +13,15 @@ from adgen.emit.interface import Parameter
 from adgen.emit.text import c_type, literal
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import Leaf
+from adgen.ir.types import WIDTHS
 from adgen.runtime.convert import canonical, leaf_value
 from adgen.runtime.programs import TANGENT
 
 PREFERRED = ("value_and_grad", "grad", "value", "jvp", "vjp", "hvp")
 EXTENT = 3  # of arrays for which no inputs are known
 PER_LINE = 4
-FORMATS = {"f64": "%.17g", "f32": "%.9g", "i64": "%lld", "bool": "%d"}
-CASTS = {"i64": "(long long)", "f32": "(double)"}
+FORMATS = {"f64": "%.17g", "f32": "%.9g", "bool": "%d", **dict.fromkeys(WIDTHS, "%lld")}
+CASTS = {"f32": "(double)", **dict.fromkeys(WIDTHS, "(long long)")}
 
 MAIN = """/* How to call {entry} from C.  Build and run: cc main.c {stem}.c -lm && ./a.out */
 #include "{stem}.h"

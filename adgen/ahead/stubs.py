@@ -19,17 +19,23 @@ from adgen.frontend.specs import (
     StaticSpec,
     StructSpec,
 )
-from adgen.ir.types import Scalar
+from adgen.ir.types import INTEGERS, NARROW, Scalar
 
 COMPLEX_TYPES = {complex: "complex", np.complex128: "np.complex128", np.complex64: "np.complex64"}
-SCALAR_TYPES = {"f64": "float", "f32": "np.float32", "i64": "int", "bool": "bool"}
+SCALAR_TYPES = {
+    "f64": "float",
+    "f32": "np.float32",
+    "bool": "bool",
+    "i64": "int",
+    **{kind.name: f"np.{kind.full_name}" for kind in NARROW},
+}
 ARRAY_TYPES = {
     "f64": "np.float64",
     "f32": "np.float32",
-    "i64": "np.int64",
     "bool": "np.bool_",
     "c128": "np.complex128",
     "c64": "np.complex64",
+    **{kind.name: f"np.{kind.full_name}" for kind in INTEGERS},
 }
 OTHER_TYPES: dict[type, str] = {list: "list[Any]", dict: "dict[str, Any]"}
 HEADER = """from collections.abc import Callable

@@ -12,7 +12,7 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Value, walk
-from adgen.ir.types import BOOL, I64, Buffer, Scalar
+from adgen.ir.types import Buffer, Scalar, is_float
 
 Pair = tuple[Value, Value]
 Form = dict[tuple[int, ...], int]  # a polynomial: coefficients by the numbers of the atoms that are multiplied
@@ -55,7 +55,7 @@ class EntryBounds:
                 self.known[index] = self._index(operation)
             for value in operation.results:
                 self.definition[value] = operation
-                self.known[value] = self._pair(value, operation) if value.type in (I64, BOOL) else None
+                self.known[value] = None if is_float(value.type) else self._pair(value, operation)
 
     def exact(self, value: Value) -> Value | None:
         """The value computed at entry, when it does not change with any loop."""

@@ -21,6 +21,7 @@ from adgen.emit.tables import Tables
 from adgen.ir.calls import reachable
 from adgen.ir.nodes import Function, Operation
 from adgen.ir.printer import print_function
+from adgen.ops.spelling import C_TYPES
 
 BANNER = "/* Written by adgen.  Do not edit: compile the Python source again. */"
 HINTS = """/* `omp simd` is a hint: no warning where it is not known (no -fopenmp-simd) or not followed */
@@ -36,7 +37,7 @@ FILLED = """/* arrays are read as far as a loop has filled them, which compilers
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif"""
-LOCAL_ARRAY = re.compile(r"\s*(double|float|int64_t|bool) \w+\[\d+\];")
+LOCAL_ARRAY = re.compile(rf"\s*({'|'.join(C_TYPES.values())}) \w+\[\d+\];")
 
 
 @dataclass(frozen=True)

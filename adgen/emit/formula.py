@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Mapping
 from math import gcd
 
+import numpy as np
+
 from adgen import ops
 from adgen.emit.memory import Plan
 from adgen.ir import core
 from adgen.ir.nodes import Value
-from adgen.ir.types import BOOL, F32, Buffer
+from adgen.ir.translate import DTYPES
+from adgen.ir.types import Buffer
 
 Polynomial = Counter[tuple[str, ...]]  # number of times that a product of names occurs
 
-_SIZES = {BOOL: 1, F32: 4}
 _SPELLED = {ops.MAXIMUM: "max({}, {})", ops.MINIMUM: "min({}, {})", ops.FLOORDIV: "({} // {})"}
 _DEEPEST = 40
 
@@ -25,7 +27,7 @@ def workspace_formula(plan: Plan, names: Mapping[Value, str], extents: Mapping[t
     reader = _Reader(plan, names, extents)
     for buffer, sizes in plan.workspace.items():
         assert isinstance(buffer.type, Buffer)
-        product: Polynomial = Counter({(): _SIZES.get(buffer.type.element, 8)})
+        product: Polynomial = Counter({(): np.dtype(DTYPES[buffer.type.element]).itemsize})
         for extent in sizes:
             product = _times(product, reader.polynomial(extent))
         total.update(product)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from adgen.ops.spelling import C_TYPES
+
 FAIL = """/* A check failed: note two numbers about it and give its number. */
 static inline int adgen_fail(int64_t *detail, int64_t first, int64_t second, int site)
 {
@@ -82,7 +84,7 @@ def memory_helpers(lines: list[str]) -> list[str]:
         found.append(TAKE)
     if "adgen_grow(" in text:
         found.append(GROW)
-    for kind in ("double", "float", "int64_t", "bool"):
+    for kind in C_TYPES.values():
         if f"adgen_stack_{kind} " in text:
             found.append(STACK % {"type": kind})
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adgen.ir.types import BOOL, F32, I64, Scalar, Type
+from adgen.ir.types import BOOL, F32, Scalar, Type
 from adgen.ops.spelling import C_TYPES, PRIMARY, UNARY, Text
 
 _UNSEEN = dict.fromkeys((*range(32), 127, *range(8234, 8239), *range(8294, 8298), 8206, 8207))
@@ -22,7 +22,7 @@ def literal(number: Any, kind: Scalar) -> Text:
     """A number that reads back to the same bits."""
     if kind == BOOL:
         return ("true" if number else "false"), PRIMARY
-    if kind == I64:
+    if kind.is_integer:
         return _integer(int(number))
     value = float(number)
     if math.isnan(value) or math.isinf(value):

@@ -55,7 +55,7 @@ def get(ctx: Context, value: Any, name: str) -> Any:
         ctx.fail("AD230", f"`.{name}` of {describe(value)} is not supported")
     if isinstance(value, Sequence | Loop):
         ctx.fail("AD230", f"`.{name}` of a list whose length is not known when compiling is not supported")
-    if is_instance(value) and type(value).__module__.partition(".")[0] != "scipy":
+    if is_instance(value) and type(value).__module__.partition(".")[0] not in ("numpy", "scipy"):
         return _of_instance(ctx, value, name)
     return _static(ctx, value, name)
 
@@ -137,7 +137,7 @@ def _itself(ctx: Context, number: Number) -> Any:
 
 
 def _item(ctx: Context, number: Number) -> Any:
-    return Number(number.value, True)
+    return scalars.unboxed(ctx, number)
 
 
 def _of_memory(method: Callable[..., Any], name: str) -> Callable[..., Any]:

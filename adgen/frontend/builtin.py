@@ -19,9 +19,9 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import arrays, attributes, calls, composites, memory, operators, reductions, scalars, sequences
 from adgen.frontend import comprehensions as iteration
-from adgen.frontend.arrays.storage import NUMPY
 from adgen.frontend.complexes import library
 from adgen.frontend.complexes.types import C64, C128
+from adgen.frontend.kinds import NUMPY
 from adgen.frontend.library.arrays import vectorized
 from adgen.frontend.values import (
     NUMERIC_TYPES,
@@ -40,7 +40,7 @@ from adgen.frontend.values import (
     is_static,
     python_type,
 )
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F32, F64, INTEGERS, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -125,7 +125,7 @@ def numpy_scalar(element: Scalar) -> Rule:
 
     def apply(ctx: Context, x: Any = 0) -> Any:
         if isinstance(x, Number):
-            return scalars.cast(ctx, x, element, False)
+            return scalars.fitted(ctx, x, element) if x.weak else scalars.cast(ctx, x, element)
         if memory.is_array(x):
             return attributes._of_array(ctx, memory.wrap(ctx, x), "astype").function(ctx, x, NUMPY[element], False)
         return scalars.static(ctx, kind, x)
@@ -368,7 +368,7 @@ TABLE: dict[Any, Rule] = {
     **{function: sequences.moving(function) for function in MOVERS},
     np.float64: numpy_scalar(F64),
     np.float32: numpy_scalar(F32),
-    np.int64: numpy_scalar(I64),
+    **{PYTHON_TYPES[element, False]: numpy_scalar(element) for element in INTEGERS},
     np.bool_: numpy_scalar(BOOL),
     np.complex128: numpy_scalar(C128),
     np.complex64: numpy_scalar(C64),

@@ -17,7 +17,7 @@ from adgen import ops
 from adgen.frontend import scalars
 from adgen.frontend.complexes import library
 from adgen.frontend.values import Number, is_number
-from adgen.ir.types import BOOL, F32, F64, I64
+from adgen.ir.types import BOOL, F32, F64, I8, I64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -30,13 +30,20 @@ def _op(ctx: Context, operator_: Any, a: Any, b: Any) -> Any:
 
 
 def _floating(ctx: Context, x: Any) -> Any:
-    """A number as a float: integers and booleans become float64."""
+    """A number as a float, as NumPy's functions take it."""
     element, weak = scalars.kind(ctx, x)
-    return x if element.is_float else scalars.cast(ctx, x, F64, weak)
+    return x if element.is_float else scalars.cast(ctx, x, scalars.float_type(ctx, element), weak)
+
+
+def in_python(function: Rule) -> Rule:
+    """A function of `math`: its operands are Python floats."""
+    return lambda ctx, *operands: function(ctx, *(python_float(ctx, x) for x in operands))
 
 
 def square(ctx: Context, x: Any) -> Any:
-    """`x * x`."""
+    """`x * x`; of booleans an int8."""
+    if scalars.kind(ctx, x) == (BOOL, False):
+        x = scalars.cast(ctx, x, I8)
     return _op(ctx, operator.mul, x, x)
 
 
@@ -44,7 +51,9 @@ def reciprocal(ctx: Context, x: Any) -> Any:
     """`1 / x` of a float."""
     if library.is_complex(ctx, x):
         return library.reciprocal(ctx, x)
-    return _op(ctx, operator.truediv, 1.0, _floating(ctx, x))
+    if not scalars.kind(ctx, x)[0].is_float:
+        ctx.fail("AD203", "`np.reciprocal` of integers is the integer part of it", "write `1.0 / x`")
+    return _op(ctx, operator.truediv, 1.0, x)
 
 
 def radians(ctx: Context, x: Any) -> Any:
@@ -74,7 +83,7 @@ def keep_integers(row: Any) -> Rule:
 
     def rule(ctx: Context, x: Any) -> Any:
         element, _ = scalars.kind(ctx, x)
-        return x if element == I64 else scalars.row(ctx, row, x, numpy=True)
+        return x if element.is_integer else scalars.row(ctx, row, x, numpy=True)
 
     return rule
 
@@ -85,7 +94,7 @@ def python_round(ctx: Context, x: Any, digits: Any = None) -> Any:
     if not element.is_float:
         if digits is not None and not (isinstance(digits, int) and digits >= 0):
             ctx.fail("AD203", "`round` of an int to negative digits is not supported")
-        return scalars.cast(ctx, x, I64, weak)
+        return scalars.cast(ctx, x, I64, True) if digits is None or element == BOOL else x
     if digits is None:
         rounded = scalars.row(ctx, ops.RINT, x, numpy=True)
         return Number(scalars.to(ctx, rounded, I64), True)
@@ -96,6 +105,8 @@ def numpy_round(ctx: Context, x: Any, decimals: Any = 0) -> Any:
     """`np.round`: half to even, a float stays a float."""
     element, _ = scalars.kind(ctx, x)
     if not element.is_float:
+        if not isinstance(decimals, int) or decimals < 0:
+            ctx.fail("AD203", "`np.round` of integers to negative digits is not supported", "convert them to floats")
         return x
     return _decimals(ctx, x, decimals, False)
 
@@ -156,7 +167,7 @@ def nan_to_num(ctx: Context, x: Any, copy: Any = True, nan: Any = 0.0, posinf: A
 
 def isclose(ctx: Context, a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
     """`|a - b| <= atol + rtol * |b|` for finite numbers, equality for infinite ones."""
-    a, b = _floating(ctx, a), _floating(ctx, b)
+    a, b = (x if scalars.kind(ctx, x)[0].is_float else scalars.cast(ctx, x, F64) for x in (a, b))
     distance = scalars.unary(ctx, abs, _op(ctx, operator.sub, a, b))
     bound = _op(ctx, operator.add, atol, _op(ctx, operator.mul, rtol, scalars.unary(ctx, abs, b)))
     near = _op(ctx, operator.le, distance, bound)
@@ -208,6 +219,13 @@ def float_power(ctx: Context, x: Any, y: Any) -> Any:
 def fabs(ctx: Context, x: Any) -> Any:
     """The absolute value as a float."""
     return scalars.unary(ctx, abs, _floating(ctx, x))
+
+
+def fmod(ctx: Context, x: Any, y: Any) -> Any:
+    """`np.fmod`: the remainder of a division that is rounded towards zero."""
+    if not any(scalars.kind(ctx, operand)[0].is_float for operand in (x, y)):
+        ctx.fail("AD203", "`np.fmod` of integers is not supported", "use `%`, or convert one of them to a float")
+    return scalars.row(ctx, ops.FMOD, x, y)
 
 
 def python_abs(ctx: Context, x: Any) -> Any:
@@ -341,10 +359,10 @@ TABLE: dict[Any, Rule] = {
     np.i0: in_double(ops.BESSELI, 0),
     np.square: square,
     np.reciprocal: reciprocal,
-    math.radians: radians,
+    math.radians: in_python(radians),
     np.radians: radians,
     np.deg2rad: radians,
-    math.degrees: degrees,
+    math.degrees: in_python(degrees),
     np.degrees: degrees,
     np.rad2deg: degrees,
     math.floor: integer_part(ops.FLOOR),
@@ -354,7 +372,6 @@ TABLE: dict[Any, Rule] = {
     np.ceil: keep_integers(ops.CEIL),
     np.trunc: keep_integers(ops.TRUNC),
     np.fix: keep_integers(ops.TRUNC),
-    np.rint: keep_integers(ops.RINT),
     round: python_round,
     np.round: numpy_round,
     np.around: numpy_round,
@@ -369,13 +386,13 @@ TABLE: dict[Any, Rule] = {
     np.isclose: isclose,
     math.isclose: math_isclose,
     cmath.isclose: math_isclose,
-    math.ldexp: ldexp,
+    math.ldexp: lambda ctx, x, exponent: ldexp(ctx, python_float(ctx, x), exponent),
     np.ldexp: ldexp,
     math.log: math_log,
     math.hypot: hypot,
     math.pow: math_pow,
     np.float_power: float_power,
-    math.fabs: fabs,
+    math.fabs: in_python(fabs),
     np.fabs: fabs,
     abs: python_abs,
     np.fmax: fmax,
@@ -384,6 +401,7 @@ TABLE: dict[Any, Rule] = {
     int: python_int,
     bool: python_bool,
     np.signbit: signbit,
+    np.fmod: fmod,
     **library.TABLE,
 }
 # What has a meaning for complex numbers too; NumPy and Python refuse the others, or order complex numbers.

@@ -13,21 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend import memory
 from adgen.frontend.arrays.model import Lazy, View
 from adgen.frontend.complexes.types import complex_kind, memory_of
-from adgen.frontend.specs import ArraySpec, Path, ScalarSpec
+from adgen.frontend.specs import ArraySpec, Path, ScalarSpec, UnknownSpec
 from adgen.frontend.values import Dynamic, Number
 from adgen.ir import core
 from adgen.ir.nodes import Value
-from adgen.ir.types import F64, I64, Buffer
+from adgen.ir.types import BOOL, F64, I64, Buffer
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 LeafSpec = ScalarSpec | ArraySpec
 LARGEST_RANK = 4
+CASTS = [row for kind, row in ops.CASTS.items() if kind != BOOL]
 INTEGRAL = ("load", "reshape", "add", "sub", "mul", "neg", "floordiv", "mod", "abs", "maximum", "minimum", "select")
 
 
@@ -56,7 +58,7 @@ class Inference:
         """The number is used as an integer."""
         found: dict[Path, bool] = {}
         self._trace(ctx, number.value, True, found, set(), 0, exact=True)
-        change = {p: replace(self.specs[p], element=I64) for p in found if self.specs[p].element != I64}
+        change = {p: replace(self.specs[p], element=I64) for p in found if self.specs[p].element.is_float}
         if change:
             raise Refine([change])
 
@@ -203,7 +205,7 @@ class Inference:
         operation = ctx.builder.definitions.get(value)
         if operation is None:
             return
-        casts = operation.row.name in ("to_f64", "to_i64", "to_f32")
+        casts = operation.row in CASTS
         if exact and not casts and operation.row.name not in INTEGRAL:
             return
         for operand in operation.operands:
@@ -213,6 +215,6 @@ class Inference:
             self._trace(ctx, operand, same, found, seen, depth + 1, exact)
 
 
-def default() -> LeafSpec:
+def default(spec: UnknownSpec) -> LeafSpec:
     """What a parameter is taken for until a use says otherwise."""
-    return ScalarSpec(F64, True)
+    return ScalarSpec(F64, True) if spec.element is None else ScalarSpec(spec.element, False)

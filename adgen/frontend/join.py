@@ -7,10 +7,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adgen.frontend import memory, scalars
+from adgen.frontend.kinds import NUMPY
 from adgen.frontend.same import same
 from adgen.frontend.state import Items, is_instance, items_of, occurrences, references
 from adgen.frontend.templates import Cell, Choices, Fixed, Never, Optional, Scalars, Struct, Template
-from adgen.frontend.values import KINDS, UNBOUND, Choice, Maybe, Number, Poison, Unbound, describe, is_number, is_static
+from adgen.frontend.values import (
+    KINDS,
+    UNBOUND,
+    Choice,
+    Maybe,
+    Number,
+    Poison,
+    Unbound,
+    describe,
+    is_number,
+    is_static,
+)
+from adgen.ir.types import BOOL, I64, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -53,6 +66,8 @@ def _meet(ctx: Context, a: Any, b: Any, name: str, checked: bool, in_a: Items, i
     a_array, b_array = memory.is_array(a), memory.is_array(b)
     if a_array and b_array:
         first, second = memory.wrap(ctx, a), memory.wrap(ctx, b)
+        if first.rank == second.rank and first.element != second.element and _narrow((first.element, second.element)):
+            return _different(name, f"an array of {first.element}", f"of {second.element}")
         if first.rank == second.rank:
             element = scalars.promote([(first.element, False), (second.element, False)])
             return Cell(element, first.rank, name)
@@ -115,11 +130,29 @@ def _different(name: str, a: str, b: str) -> Never:
     return Never(Poison("AD310", message, "make it the same kind of value on all paths"))
 
 
-def number_template(ctx: Context, numbers: list[Any], name: str) -> Scalars:
+def number_template(ctx: Context, numbers: Sequence[Any], name: str) -> Template:
     """The template of a number that is one of these."""
     kinds = [scalars.kind(ctx, x) for x in numbers]
     ctx.exposed.update((id(x), x) for x in numbers if isinstance(x, Number) and x.array)
-    return Scalars(scalars.promote(kinds), all(weak for _, weak in kinds), name)
+    return _number(kinds, name)
+
+
+def _number(kinds: Sequence[scalars.Kind], name: str) -> Template:
+    """The template of a number of one of these types.
+
+    Arithmetic wraps at the width of the type, so that a narrow integer must be of one type; a Python int must fit.
+    """
+    elements = [element for element, weak in kinds if not (weak and element in (I64, BOOL))]
+    if not _narrow(elements):
+        return Scalars(scalars.promote(kinds), all(weak for _, weak in kinds), name)
+    for element in elements[1:]:
+        if element != elements[0]:
+            return _different(name, f"a number of type {NUMPY[elements[0]]}", f"one of type {NUMPY[element]}")
+    return Scalars(elements[0], any(weak for _, weak in kinds), name)
+
+
+def _narrow(elements: Iterable[Scalar]) -> bool:
+    return any(element.is_narrow for element in elements)
 
 
 def widen(ctx: Context, template: Template, value: Any, name: str = "", items: Items = items_of) -> Template:
@@ -188,10 +221,9 @@ def _widen_number(ctx: Context, template: Scalars, value: Any, name: str) -> Tem
     if isinstance(value, Number) and value.array:
         ctx.exposed[id(value)] = value
     kinds = [(template.element, template.weak), scalars.kind(ctx, value)]
-    element, weak = scalars.promote(kinds), template.weak and kinds[1][1]
-    if element == template.element and weak == template.weak:
-        return template
-    return Scalars(element, weak, name)
+    found = _number(kinds, name)
+    agrees = isinstance(found, Scalars) and (found.element, found.weak) == (template.element, template.weak)
+    return template if agrees else found
 
 
 def meet_one(ctx: Context, value: Any, name: str, items: Items = items_of) -> Template:

@@ -15,44 +15,53 @@ from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import C64, C128, Complex
 from adgen.frontend.values import Number, is_static
-from adgen.ir.builder import INT64_RANGE
 from adgen.ir.nodes import Value
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F32, F64, I8, I16, I64, INTEGERS, U8, U16, Scalar
+from adgen.ops.bounds import bounds, within
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 Kind = tuple[Scalar, bool]
-CASTS = {F64: ops.TO_F64, F32: ops.TO_F32, I64: ops.TO_I64, BOOL: ops.TO_BOOL}
+DTYPES: dict[np.dtype[Any], Scalar] = {
+    np.dtype(np.float64): F64,
+    np.dtype(np.float32): F32,
+    np.dtype(np.bool_): BOOL,
+    np.dtype(np.complex128): C128,
+    np.dtype(np.complex64): C64,
+    **{np.dtype(element.full_name): element for element in INTEGERS},
+}
+USABLE = "use float64, float32, complex128, complex64, bool, or integers of at most 64 bits other than uint64"
+NUMPY: dict[Scalar, np.dtype[Any]] = {element: dtype for dtype, element in DTYPES.items()}
+TO_FLOAT = "convert it first: `x.astype(float)`, or `float(x)` of a number"
+PYTHON: dict[type, Scalar] = {bool: BOOL, int: I64, float: F64, complex: C128}
 
 
 def kind(ctx: Context, x: Any) -> Kind:
     """The scalar type of a number and whether it yields to NumPy's types."""
     if isinstance(x, Number):
         return x.element, x.weak
-    if isinstance(x, bool):
-        return BOOL, True
-    if isinstance(x, np.bool_):
-        return BOOL, False
-    if isinstance(x, np.integer):
-        return I64, False
-    if isinstance(x, int):
-        return I64, True
-    if isinstance(x, np.float32):
-        return F32, False
-    if isinstance(x, np.float64):
-        return F64, False
-    if isinstance(x, float):
-        return F64, True
-    if isinstance(x, np.ndarray) and x.ndim == 0:
-        return kind(ctx, x[()])
-    if isinstance(x, np.complex64):
-        return C64, False
-    if isinstance(x, complex | np.complexfloating):
-        return C128, type(x) is complex
+    if type(x) in PYTHON:
+        return PYTHON[type(x)], True
+    if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.ndim == 0):
+        found = DTYPES.get(x.dtype)
+        if found is not None:
+            return found, False
+        if x.dtype.kind in "iufc":
+            ctx.fail("AD334", f"numbers of type {x.dtype} are not supported", USABLE)
+    for python, element in PYTHON.items():
+        if isinstance(x, python):
+            return element, True
     ctx.fail(
         "AD302", f"{type(x).__name__} is not a number", "only bool, int, float and complex take part in arithmetic"
     )
+
+
+def float_type(ctx: Context, element: Scalar) -> Scalar:
+    """The type in which NumPy's functions of real numbers compute for integers of a type."""
+    if element in (I8, U8):
+        ctx.fail("AD334", f"NumPy computes this for {element.full_name} in float16, which is not supported", TO_FLOAT)
+    return F32 if element in (I16, U16) else F64
 
 
 def promote(kinds: Iterable[Kind]) -> Scalar:
@@ -73,30 +82,66 @@ def promote(kinds: Iterable[Kind]) -> Scalar:
 
 
 def _widest(elements: list[Scalar]) -> Scalar:
-    parts = [element.part if isinstance(element, Complex) else element for element in elements]
-    if parts != elements:
-        return C64 if _widest(parts) == F32 else C128
-    if F64 in elements or (F32 in elements and I64 in elements):
-        return F64
-    return next(element for element in (F32, I64, BOOL) if element in elements)
+    meeting = elements[0]
+    for element in elements[1:]:
+        if element != meeting:
+            meeting = DTYPES[np.promote_types(NUMPY[meeting], NUMPY[element])]
+    return meeting
 
 
 def to(ctx: Context, x: Any, element: Scalar) -> Value:
-    """A number as an IR value of a type."""
+    """A number as an IR value of a type; a Python int that does not fit is an OverflowError."""
     if isinstance(x, Number):
+        if element.is_narrow and x.weak and x.element == I64:
+            _check_range(ctx, x.value, element)
         return convert(ctx, x.value, element)
     if isinstance(x, np.ndarray):
         x = x[()]
     if isinstance(x, complex | np.complexfloating) and not isinstance(element, Complex) and element != BOOL:
         refuse_real(ctx, element)
-    if element == I64 and not isinstance(x, float | np.floating) and int(x) not in INT64_RANGE:
-        ctx.fail("AD303", f"the integer {x} does not fit into 64 bits", "write it as a float")
+    if element.is_integer and isinstance(x, float | np.floating | np.integer) and not isinstance(x, int):
+        return convert(ctx, ctx.builder.const(x, kind(ctx, x)[0]), element)
+    if element.is_integer and int(x) not in element.numbers:
+        _refuse_int(ctx, x, element)
     if element.is_float and isinstance(x, int) and not isinstance(x, bool):
         try:
             x = float(x)
         except OverflowError:
             ctx.fail("AD303", "the integer is too large to convert to float")
     return ctx.builder.const(x, element)
+
+
+def fitted(ctx: Context, x: Any, element: Scalar) -> Number:
+    """A number that becomes an item of an array, cast to the array's type.
+
+    NumPy makes a Python int of it first, which must fit.
+    """
+    if element.is_narrow and kind(ctx, x)[0] != element:
+        x = cast(ctx, x, I64, True)
+    return cast(ctx, x, element, False)
+
+
+def _check_range(ctx: Context, value: Value, element: Scalar) -> None:
+    b, numbers = ctx.builder, element.numbers
+    known = b.known(value)
+    if known is not None and known not in numbers:
+        _refuse_int(ctx, known, element)
+    if within(bounds(b, value), numbers):
+        return
+    least, greatest = b.index(numbers[0]), b.index(numbers[-1])
+    fits = b.op(ops.AND, b.op(ops.GE, value, least), b.op(ops.LE, value, greatest))
+    b.check(fits, "OverflowError", f"Python integer {{0}} out of bounds for {element.full_name}", (value,))
+
+
+def _refuse_int(ctx: Context, x: Any, element: Scalar) -> NoReturn:
+    if element == I64:
+        ctx.fail("AD303", f"the integer {x} does not fit into 64 bits", "write it as a float")
+    ctx.fail(
+        "AD303",
+        f"OverflowError: Python integer {x} out of bounds for {element.full_name}",
+        f"convert the other operand to a wider type first, or this one with `np.int64({x})`",
+        raises=OverflowError,
+    )
 
 
 def convert(ctx: Context, value: Value, element: Scalar) -> Value:
@@ -107,15 +152,20 @@ def convert(ctx: Context, value: Value, element: Scalar) -> Value:
         return ctx.builder.whole(*(convert(ctx, part, element.part) for part in ctx.builder.parts(value)))
     if isinstance(value.type, Complex) and element != BOOL:
         refuse_real(ctx, element)
-    return ctx.builder.op(CASTS[element], value)
+    return ctx.builder.op(ops.CASTS[element], value)
 
 
 def refuse_real(ctx: Context, element: Scalar) -> NoReturn:
     """Refuse to make a complex number a real one: NumPy throws the imaginary part away, with a warning at most."""
-    what = "an integer" if element == I64 else "a real number"
+    what = "an integer" if element.is_integer else "a real number"
     ctx.fail(
         "AD308", f"a complex number becomes {what} here, which loses its imaginary part", "take `.real` or `abs(z)`"
     )
+
+
+def unboxed(ctx: Context, number: Number) -> Number:
+    """The Python number that `.item()` of a NumPy one gives."""
+    return cast(ctx, number, I64 if number.element.is_narrow else number.element, True)
 
 
 def cast(ctx: Context, x: Any, element: Scalar, weak: bool | None = None) -> Number:

@@ -52,11 +52,11 @@ def lower(target: Callable[..., Any], specs: Mapping[str, Spec]) -> Lowered:
     """
     parameters = _parameters(target)
     complete = _complete(target, parameters, specs)
-    unknown = {path for path, spec in spec_leaves(complete) if isinstance(spec, UnknownSpec)}
+    unknown = {path: default(spec) for path, spec in spec_leaves(complete) if isinstance(spec, UnknownSpec)}
     with _deep_recursion():
         if not unknown:
             return _attempt(target, parameters, complete, {})
-        return _search(target, parameters, complete, {path: default() for path in unknown})
+        return _search(target, parameters, complete, unknown)
 
 
 def _search(

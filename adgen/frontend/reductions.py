@@ -13,7 +13,9 @@ from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend import arrays, calls, operators, scalars
 from adgen.frontend import comprehensions as iteration
+from adgen.frontend.join import number_template
 from adgen.frontend.state import State
+from adgen.frontend.templates import Scalars
 from adgen.frontend.values import Generator, Number, Yielding, describe, is_number, is_static
 from adgen.ir.types import BOOL, F64, I64
 
@@ -76,8 +78,12 @@ def extreme(kind: str) -> Callable[..., Any]:
             ctx.fail(
                 "AD306", f"`{kind}` of {describe(a)} and {describe(b)} is not supported", "use `np.maximum` or a loop"
             )
-        if key is None and scalars.kind(ctx, a)[0] == I64 and scalars.kind(ctx, b)[0] == I64:
-            return scalars.row(ctx, row, a, b, numpy=False)
+        meeting = number_template(ctx, [a, b], "")
+        if not isinstance(meeting, Scalars):
+            ctx.fail("AD310", f"`{kind}` gives {describe(a)} or {describe(b)}: the types differ", "convert one of them")
+        if key is None and meeting.element.is_integer:
+            x, y = (scalars.to(ctx, value, meeting.element) for value in (a, b))
+            return Number(ctx.builder.op(row, x, y), meeting.weak)
         if key is None:
             return scalars.row(ctx, ops.PYMAX if kind == "max" else ops.PYMIN, a, b, numpy=False)
         return scalars.select(ctx, Number(truth), b, a)

@@ -76,7 +76,7 @@ def collect(ctx: Context, value: Any, block: Block) -> tuple[OutputTree, list[Va
             items = tuple((key, number(Number(part, value.weak))) for key, part in parts)
             return OutputStruct(python_type(arrays.bare(value)), items)
         found.append(value.value)
-        return OutputLeaf(len(found) - 1, value.element, None, value.weak)
+        return OutputLeaf(len(found) - 1, value.element, None, value.weak and not value.element.is_narrow)
 
     def array(value: Any) -> OutputTree:
         base = memory.base_of(value)

@@ -16,11 +16,25 @@ import numpy as np
 
 from adgen import ops
 from adgen.frontend.complexes.types import Complex
-from adgen.frontend.kinds import Kind, as_index, cast, convert, kind, promote, refuse_real, static, to
+from adgen.frontend.either import is_either, on_either
+from adgen.frontend.kinds import (
+    Kind,
+    as_index,
+    cast,
+    convert,
+    fitted,
+    float_type,
+    kind,
+    promote,
+    refuse_real,
+    static,
+    to,
+    unboxed,
+)
 from adgen.frontend.values import NUMERIC_TYPES, Number, python_type
 from adgen.ir.builder import INT64_RANGE
 from adgen.ir.nodes import Row, Value
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F32, F64, I8, I64, Scalar, is_float
 from adgen.ops.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -79,6 +93,8 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any, numpy: b
     """`a <operator> b` for scalars.  `numpy` asks for the rules of NumPy scalars whatever the operands are."""
     if not isinstance(a, Number) and not isinstance(b, Number) and not numpy:
         return static(ctx, operator_, a, b)
+    if is_either(a) or is_either(b):
+        return on_either(ctx, lambda x, y: binary(ctx, operator_, x, y, numpy), a, b)
     left, right = kind(ctx, a), kind(ctx, b)
     weak = left[1] and right[1] and not numpy
     if operator_ in COMPARISONS:
@@ -99,20 +115,20 @@ def binary(ctx: Context, operator_: Callable[..., Any], a: Any, b: Any, numpy: b
             return Number(ctx.builder.op(row, to(ctx, a, BOOL), to(ctx, b, BOOL)), weak)
         if not weak and operator_ is operator.sub:
             ctx.fail("AD302", "NumPy does not subtract booleans", "use `!=` or convert them with `int(...)`")
-        element = I64
+        element = I64 if weak else I8
     if operator_ is operator.pow:
         return _power(ctx, a, b, element, weak)
     if operator_ is operator.truediv:
         return Number(_quotient(ctx, a, b, element, weak), weak)
     x, y = to(ctx, a, element), to(ctx, b, element)
     if operator_ in DIVISIONS:
-        if element == I64:
+        if element.is_integer:
             divisor_check(ctx, y, "integer modulo by zero" if operator_ is operator.mod else "integer division by zero")
         elif weak:
             _zero_hazard(ctx, y)
         return Number(ctx.builder.op(DIVISIONS[operator_], x, y), weak)
     if operator_ in SHIFTS:
-        return Number(_shifted(ctx, operator_, x, y), weak)
+        return Number(_shifted(ctx, operator_, x, y, weak), weak)
     if operator_ not in ARITHMETIC:
         ctx.fail("AD306", f"the operator `{operator_.__name__}` is not defined for numbers")
     return Number(ctx.builder.op(ARITHMETIC[operator_], x, y), weak)
@@ -122,9 +138,11 @@ def _compared(ctx: Context, row: Row, a: Any, b: Any) -> Value:
     element = promote((kind(ctx, a), kind(ctx, b)))
     if element == BOOL:
         element = I64
-    if element == I64:
+    if element.is_narrow and any(isinstance(x, Number) and x.weak for x in (a, b)):  # which may be beyond that type
+        element = I64
+    if element.is_integer:
         for x, larger in ((a, True), (b, False)):
-            if isinstance(x, int) and x not in INT64_RANGE:  # an int beyond 64 bits is beyond every run-time int
+            if isinstance(x, int) and x not in element.numbers:  # beyond every number of the type
                 above = larger == (x > 0)
                 truth = {"lt": not above, "le": not above, "gt": above, "ge": above, "eq": False, "ne": True}
                 return ctx.builder.const(truth[row.name])
@@ -138,12 +156,13 @@ def _bitwise(ctx: Context, operator_: Any, a: Any, b: Any, element: Scalar) -> V
     return ctx.builder.op(logical if element == BOOL else bits, to(ctx, a, element), to(ctx, b, element))
 
 
-def _shifted(ctx: Context, operator_: Any, x: Value, y: Value) -> Value:
-    if x.type != I64:
+def _shifted(ctx: Context, operator_: Any, x: Value, y: Value, weak: bool) -> Value:
+    if is_float(x.type):
         ctx.fail("AD302", "a shift needs integers, not floats")
     b = ctx.builder
-    in_range = b.op(ops.AND, b.op(ops.GE, y, b.index(0)), b.op(ops.LT, y, b.index(64)))
-    b.check(in_range, "ValueError", "shift count {0} is not between 0 and 63", (y,))
+    if weak:  # NumPy shifts everything out
+        in_range = b.op(ops.AND, b.op(ops.GE, y, b.index(0)), b.op(ops.LT, y, b.index(64)))
+        b.check(in_range, "ValueError", "shift count {0} is not between 0 and 63", (y,))
     return b.op(SHIFTS[operator_], x, y)
 
 
@@ -177,7 +196,7 @@ def _power_hazards(ctx: Context, base: Value, exponent: Value, result: Value) ->
 
 def divisor_check(ctx: Context, divisor: Value, message: str) -> None:
     """Raise `ZeroDivisionError` at run time when an integer divisor is zero."""
-    b = ctx.builder
+    b, divisor = ctx.builder, convert(ctx, divisor, I64)
     known = b.known(divisor)
     if known is not None and known == 0:
         ctx.fail("AD307", f"ZeroDivisionError: {message}", raises=ZeroDivisionError)
@@ -193,7 +212,7 @@ def _power(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Number:
         if weak and (ctx.catching(OverflowError) or ctx.catching(ZeroDivisionError)):
             _power_hazards(ctx, to(ctx, a, F64), to(ctx, b, F64), to(ctx, result, F64))
         return result
-    return _integer_power(ctx, a, b, weak)
+    return _integer_power(ctx, a, b, element, weak)
 
 
 def _float_power(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Number:
@@ -203,9 +222,10 @@ def _float_power(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> N
     return Number(ctx.builder.op(ops.POWI, to(ctx, a, element), to(ctx, b, I64)), weak)
 
 
-def _integer_power(ctx: Context, a: Any, b: Any, weak: bool) -> Number:
+def _integer_power(ctx: Context, a: Any, b: Any, element: Scalar, weak: bool) -> Number:
     builder = ctx.builder
-    base, power = to(ctx, a, I64), to(ctx, b, I64)
+    base, exponent = to(ctx, a, element), to(ctx, b, element)
+    power = convert(ctx, exponent, I64)
     known = builder.known(power)
     if known is not None and known < 0:
         if not weak:
@@ -215,13 +235,15 @@ def _integer_power(ctx: Context, a: Any, b: Any, weak: bool) -> Number:
     if known is None:
         message = "an int to the negative power {0} is a float in Python: convert the base with float(...)"
         builder.check(builder.op(ops.GE, power, builder.index(0)), "ValueError", message, (power,))
-    return Number(builder.op(ops.IPOW, base, power), weak)
+    return Number(builder.op(ops.IPOW, base, exponent), weak)
 
 
 def unary(ctx: Context, operator_: Callable[..., Any], a: Any) -> Any:
     """`-a`, `+a`, `~a`, `not a` for a scalar."""
     if not isinstance(a, Number):
         return static(ctx, operator_, a)
+    if is_either(a):
+        return on_either(ctx, lambda x: unary(ctx, operator_, x), a)
     if operator_ is operator.not_:
         return Number(ctx.builder.op(ops.NOT, truth(ctx, a)), True)
     if operator_ is operator.invert:
@@ -229,7 +251,9 @@ def unary(ctx: Context, operator_: Callable[..., Any], a: Any) -> Any:
             ctx.fail("AD302", "`~` needs an integer or a boolean, not a float")
         if a.element == BOOL and not a.weak:
             return Number(ctx.builder.op(ops.NOT, a.value), False)
-        return Number(ctx.builder.op(ops.BIT_NOT, to(ctx, a, I64)), a.weak)
+        return Number(ctx.builder.op(ops.BIT_NOT, to(ctx, a, I64) if a.element == BOOL else a.value), a.weak)
+    if a.element == BOOL and not a.weak and operator_ in (abs, operator.abs):
+        return a
     if a.element == BOOL and not a.weak:
         ctx.fail("AD302", f"NumPy has no unary `{'-' if operator_ is operator.neg else '+'}` for booleans")
     value = to(ctx, a, I64) if a.element == BOOL else a.value
@@ -347,6 +371,8 @@ def strong(ctx: Context, x: Any) -> Any:
 
 def row(ctx: Context, row_: Row, *operands: Any, numpy: bool = True) -> Number:
     """A row of the table applied to numbers, which are promoted as its function does."""
+    if any(is_either(x) for x in operands):
+        return on_either(ctx, lambda *numbers: row(ctx, row_, *numbers, numpy=numpy), *operands)
     kinds = [kind(ctx, x) for x in operands]
     weak = not numpy and row_ not in INTEGER_ROWS
     if row_ is ops.SELECT:
@@ -355,20 +381,32 @@ def row(ctx: Context, row_: Row, *operands: Any, numpy: bool = True) -> Number:
         return Number(ctx.builder.op(row_, *values), all(w for _, w in kinds[1:]))
     if row_ is ops.POLYGAMMA:
         return Number(ctx.builder.op(row_, to(ctx, operands[0], I64), to(ctx, operands[1], F64)), weak)
-    element = promote(kinds) if row_ in INTEGER_ROWS else promote([*kinds, (F64, True)])
-    if element == BOOL:
+    element = promote(kinds)
+    if row_ not in INTEGER_ROWS:
+        element = _computing(ctx, row_, element, numpy)
+    elif element == BOOL and numpy and row_ in (ops.MAXIMUM, ops.MINIMUM):
+        row_ = ops.OR if row_ is ops.MAXIMUM else ops.AND
+    elif element == BOOL:
         element = I64
     if not numpy and isinstance(element, Complex):
         ctx.fail("AD302", "TypeError: must be real number, not complex", "use the function of `cmath` or NumPy")
     if not numpy and element == F32:  # the functions of `math` compute in double precision
         element = F64
-    if row_ in (ops.AND, ops.OR, ops.XOR, ops.NOT):
-        element = BOOL
-    if isinstance(row_, ops.Elementwise) and row_.kinds == (I64,):
-        element = I64
     if row_ is ops.POWI:
         return Number(ctx.builder.op(row_, to(ctx, operands[0], element), to(ctx, operands[1], I64)), weak)
     return Number(ctx.builder.op(row_, *(to(ctx, x, element) for x in operands)), weak)
+
+
+def _computing(ctx: Context, row_: Row, element: Scalar, numpy: bool) -> Scalar:
+    """The type in which a row that is not for all integers is computed, for operands that meet in a type."""
+    if row_ in (ops.AND, ops.OR, ops.XOR, ops.NOT):
+        return BOOL
+    assert isinstance(row_, ops.Elementwise)
+    if row_.kinds == (I64,):
+        return element if element.is_narrow and numpy else I64
+    if element.is_float:
+        return element
+    return float_type(ctx, element) if numpy and row_.result != BOOL else F64
 
 
 def select(ctx: Context, condition: Any, a: Any, b: Any) -> Any:
@@ -385,6 +423,8 @@ __all__ = [
     "binary",
     "cast",
     "convert",
+    "fitted",
+    "float_type",
     "kind",
     "promote",
     "refuse_real",
@@ -395,4 +435,5 @@ __all__ = [
     "to",
     "truth",
     "unary",
+    "unboxed",
 ]

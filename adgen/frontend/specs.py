@@ -31,6 +31,10 @@ class ScalarSpec:
     element: Scalar = F64
     weak: bool = True
 
+    def __post_init__(self) -> None:
+        if self.weak and self.element.is_narrow:  # Python has no such numbers
+            object.__setattr__(self, "weak", False)
+
     def __str__(self) -> str:
         return str(self.element)
 
@@ -79,10 +83,12 @@ class StructSpec:
 
 @dataclass(frozen=True)
 class UnknownSpec:
-    """To be inferred from use."""
+    """To be inferred from use; `element` is the type of the number or of the items of the array when that is known."""
+
+    element: Scalar | None = None
 
     def __str__(self) -> str:
-        return "?"
+        return "?" if self.element is None else f"{self.element}?"
 
 
 def complex_spec(kind: type, weak: bool) -> StructSpec:

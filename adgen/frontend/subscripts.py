@@ -11,9 +11,11 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import arrays, axisless, calls, memory, operators, scalars
 from adgen.frontend.choices import distributed
+from adgen.frontend.join import number_template
+from adgen.frontend.kinds import NUMPY
+from adgen.frontend.templates import Scalars
 from adgen.frontend.values import NUMERIC_TYPES, Loop, Number, Sequence, describe, is_number, is_static
 from adgen.ir.nodes import Value
-from adgen.ir.types import I64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -114,21 +116,25 @@ def dynamic_item(ctx: Context, items: Any, key: Number) -> Any:
 
 
 def _from_table(ctx: Context, items: tuple[Any, ...], key: Number) -> Any:
-    kinds = {scalars.kind(ctx, item)[0] for item in items}
-    if I64 in kinds and len(kinds) == 1:
-        data = np.array([int(item) for item in items], dtype=np.int64)
-    else:
-        data = np.array(items)
-    found = arrays.getitem(ctx, arrays.constant(ctx, data), key)
-    weak = all(scalars.kind(ctx, item)[1] for item in items)
-    return Number(found.value, weak)
+    held = _held(ctx, items)
+    data = scalars.static(ctx, np.array, items, NUMPY[held.element])
+    return Number(arrays.getitem(ctx, arrays.constant(ctx, data), key).value, held.weak)
+
+
+def _held(ctx: Context, items: tuple[Any, ...]) -> Scalars:
+    """What holds any of these numbers."""
+    template = number_template(ctx, items, "")
+    if not isinstance(template, Scalars):
+        message = "numbers of different types are indexed by a value that is known at run time only"
+        ctx.fail_dynamic("AD229", message, "convert them to one type")
+    return template
 
 
 def _chosen(ctx: Context, items: tuple[Any, ...], key: Number) -> Any:
+    held = _held(ctx, items)
     if len(items) > LONGEST_CHAIN:
         array = arrays.materialise(ctx, arrays.from_nested(ctx, list(items)), "")
-        found = arrays.getitem(ctx, array, key)
-        return Number(found.value, all(scalars.kind(ctx, item)[1] for item in items))
+        return Number(arrays.getitem(ctx, array, key).value, held.weak)
     position = wrapped_index(ctx, scalars.as_index(ctx, key), len(items))
     chosen = items[-1]
     for k in range(len(items) - 2, -1, -1):

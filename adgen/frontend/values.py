@@ -21,7 +21,7 @@ import numpy as np
 from adgen.diagnostics import Span
 from adgen.frontend.complexes.types import C64, C128
 from adgen.ir.nodes import Value
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F32, F64, I64, NARROW, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Frame
@@ -36,6 +36,8 @@ class Dynamic:
 @dataclass(frozen=True, eq=False)
 class Number(Dynamic):
     """A dynamic scalar.  `weak` marks a Python scalar, whose type yields to NumPy's (NEP 50).
+
+    A weak narrow integer is one of NumPy on one path through the program and a Python int that fits on another.
 
     `array` marks an array without axes: it is computed with as a NumPy scalar, but it is an `ndarray` and can be
     written into.  The object stands for the memory: two names that hold the same `Number` name one array.
@@ -197,6 +199,7 @@ PYTHON_TYPES: dict[tuple[Scalar, bool], type] = {
     (F32, False): np.float32,
     (C128, False): np.complex128,
     (C64, False): np.complex64,
+    **{(element, weak): np.dtype(element.full_name).type for element in NARROW for weak in (False, True)},
 }
 
 NUMERIC_TYPES = (bool, int, float, complex, np.bool_, np.integer, np.floating, np.complexfloating)
@@ -275,7 +278,8 @@ def instance_fields(value: Any) -> dict[str, Any]:
 def describe(value: Any) -> str:
     """A few words for a message: what kind of value this is."""
     if isinstance(value, Number):
-        return f"{'an' if value.element == I64 else 'a'} {PYTHON_TYPES[value.element, value.element != F32].__name__}"
+        name = PYTHON_TYPES[value.element, value.element != F32].__name__
+        return f"{'an' if name.startswith('i') else 'a'} {name}"
     if isinstance(value, Dynamic):
         rank = getattr(value, "rank", None)
         return "an array" if rank is None else f"an array of rank {rank}"

@@ -19,7 +19,7 @@ from adgen.ir import core
 from adgen.ir.nodes import NO_ATTRIBUTES, Attributes, Function, Operation, Region, Row, Value
 from adgen.ir.types import BOOL, F32, F64, I64, Buffer, Scalar, Stack, Type
 
-INT64_RANGE = range(-(2**63), 2**63)
+INT64_RANGE = I64.numbers
 
 
 class Block:
@@ -124,9 +124,10 @@ class Builder:
         """A scalar constant; the type follows from the Python number when it is not given."""
         if kind is None:
             kind = BOOL if isinstance(number, bool | np.bool_) else I64 if isinstance(number, int | np.integer) else F64
-        if kind == I64 and int(number) not in INT64_RANGE:
-            raise OverflowError(f"{number} does not fit into a 64-bit integer")
-        plain = {BOOL: bool, I64: int}.get(kind, float)(typed(number, kind))  # type: ignore[arg-type]
+        assert isinstance(kind, Scalar)
+        if kind.is_integer and int(number) not in kind.numbers:
+            raise OverflowError(f"{number} does not fit into {kind}")
+        plain = (bool if kind == BOOL else int if kind.is_integer else float)(typed(number, kind))
         return self.op(core.CONST, name=name, value=plain, type=str(kind))
 
     def index(self, number: int) -> Value:

@@ -11,7 +11,7 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `dim` | buffer | `axis` | an extent |
 | `load` | buffer, indices | | an element |
 | `store` | buffer, value, indices | | |
-| `accumulate` | buffer, value, indices | | adds to an element |
+| `accumulate` | buffer, value, indices | | adds to an element, a float or an `i64` |
 | `check` | condition, details | `exception`, `message` | raises when the condition is false |
 | `for` | start, stop, carried | `step` (nonzero int), `exit` | the carried values after the last iteration |
 | `while` | carried | | the carried values when the condition is first false |
@@ -116,6 +116,13 @@ def _store(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     return ()
 
 
+def _accumulate(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    element = _buffer(types).element
+    if element == BOOL or element.is_narrow:
+        raise _fail(f"a {element} has no sum")
+    return _store(types, attributes)
+
+
 def _check(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     if not types or types[0] != BOOL:
         raise _fail("the condition must be bool")
@@ -196,7 +203,7 @@ RESHAPE = Row("reshape", _reshape, pure=True)
 DIM = Row("dim", _dim, pure=True)
 LOAD = Row("load", _load)
 STORE = Row("store", _store)
-ACCUMULATE = Row("accumulate", _store)
+ACCUMULATE = Row("accumulate", _accumulate)
 CHECK = Row("check", _check)
 FOR = Row("for", _for)
 WHILE = Row("while", _while)

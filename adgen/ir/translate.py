@@ -19,10 +19,15 @@ from adgen.ir import core
 from adgen.ir.builder import typed
 from adgen.ir.contraction import Operand, contraction
 from adgen.ir.nodes import Function, Operation, Region, Row, Value
-from adgen.ir.types import BOOL, F32, F64, I64, Buffer, Scalar
+from adgen.ir.types import BOOL, F32, F64, I64, INTEGERS, NARROW, Buffer, Scalar, is_float
 
-DTYPES: dict[Scalar, type[np.generic]] = {F64: np.float64, F32: np.float32, I64: np.int64, BOOL: np.bool_}
-UNWRITTEN = {F64: np.nan, F32: np.nan, I64: -(2**62), BOOL: True}
+DTYPES: dict[Scalar, type[np.generic]] = {
+    F64: np.float64,
+    F32: np.float32,
+    BOOL: np.bool_,
+    **{kind: np.dtype(kind.full_name).type for kind in INTEGERS},
+}
+UNWRITTEN = {F64: np.nan, F32: np.nan, BOOL: True, I64: -(2**62), **{kind: kind.numbers[0] for kind in NARROW}}
 
 DEEPEST = 12
 """Deeper operations become Python functions of their own: Python nests at most 20 loops and 99 indentations."""
@@ -202,7 +207,8 @@ class Translator:
     def load(self, operation: Operation, depth: int) -> None:
         buffer, *indices = operation.operands
         text = f"{self.name(buffer)}{self.place(indices, depth)}"
-        wrap = "int({})" if operation.result.type == I64 else "bool({})" if operation.result.type == BOOL else "{}"
+        kind = operation.result.type
+        wrap = "bool({})" if kind == BOOL else "{}" if is_float(kind) else "int({})"
         self.line(depth, f"{self.name(operation.result)} = {wrap.format(text)}")
 
     def store(self, operation: Operation, depth: int) -> None:

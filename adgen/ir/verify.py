@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from adgen.ir import core
-from adgen.ir.builder import INT64_RANGE
 from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.translate import DTYPES
 from adgen.ir.types import BOOL, I64, Buffer, Scalar, Type
@@ -92,8 +91,6 @@ class _Verifier:
                     self.call(operation, operation.attributes[kind], rule_types(operation, kind), place)
         if operation.row in core.WRITES and operation.operands[0] in self.tables:
             raise self.fail(place, "a table is never written")
-        if operation.row is core.ACCUMULATE and operation.operands[1].type == BOOL:
-            raise self.fail(place, "bool has no sum")
         for region in operation.regions:
             self.region(region, place)
         for value in operation.results:
@@ -196,6 +193,6 @@ def fits(value: Any, kind: Scalar) -> bool:
     """Whether a Python number is a value of a type."""
     if kind == BOOL:
         return isinstance(value, bool)
-    if kind == I64:
-        return isinstance(value, int) and not isinstance(value, bool) and value in INT64_RANGE
+    if kind.is_integer:
+        return isinstance(value, int) and not isinstance(value, bool) and value in kind.numbers
     return isinstance(value, float)

@@ -16,7 +16,7 @@ from adgen.ir.nodes import Row
 from adgen.ops.arithmetic import ABS, ADD, COPYSIGN, DIV, FMA, MUL, NEG, SIGN, SUB
 from adgen.ops.bessel import BESSELI, BESSELJ, BESSELK, BESSELY
 from adgen.ops.bits import BIT_AND, BIT_NOT, BIT_OR, BIT_XOR, FACTORIAL, GCD, SHIFT_LEFT, SHIFT_RIGHT
-from adgen.ops.casts import TO_BOOL, TO_F32, TO_F64, TO_I64
+from adgen.ops.casts import CASTS, TO_BOOL, TO_F32, TO_F64, TO_I64, TO_NARROW
 from adgen.ops.comparison import (
     AND,
     EQ,
@@ -87,6 +87,7 @@ __all__ = [
     "BIT_NOT",
     "BIT_OR",
     "BIT_XOR",
+    "CASTS",
     "CBRT",
     "CEIL",
     "COPYSIGN",
@@ -163,6 +164,7 @@ __all__ = [
     "TO_F32",
     "TO_F64",
     "TO_I64",
+    "TO_NARROW",
     "TRUNC",
     "XLOGY",
     "XOR",

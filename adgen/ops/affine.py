@@ -15,8 +15,9 @@ from collections.abc import Callable
 
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Value
-from adgen.ir.types import I64
+from adgen.ir.types import I64, is_float
 from adgen.ops import logic
+from adgen.ops.bounds import bounds, compared
 from adgen.ops.matching import Operands, constant, least, made, make, swapped
 
 Simplify = Callable[[Builder, Operands], Value | None]
@@ -198,6 +199,10 @@ def comparison(name: str) -> Simplify:
 
     def simplify(builder: Builder, operands: Operands) -> Value | None:
         a, b = operands
+        if not is_float(a.type):
+            settled = compared(name, bounds(builder, a), bounds(builder, b))
+            if settled is not None:
+                return builder.const(settled)
         if a.type != I64:
             return (
                 builder.const(False)

@@ -17,7 +17,7 @@ import numpy as np
 
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Attributes, Row, Value
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar, Type
+from adgen.ir.types import BOOL, F32, F64, I64, NARROW, Scalar, Type
 from adgen.ops.emission import Emission
 from adgen.ops.registry import register
 from adgen.ops.spelling import Spelling
@@ -27,7 +27,7 @@ FLOATS = (F64, F32)
 NUMBERS = (F64, F32, I64)
 INTEGERS = (I64,)
 BOOLS = (BOOL,)
-ANYTHING = (F64, F32, I64, BOOL)
+ANYTHING = (F64, F32, I64, BOOL, *NARROW)
 
 Partials = tuple[Term | None, ...]
 Simplify = Callable[[Builder, tuple[Value, ...]], Value | None]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adgen.ir.types import I64
+from adgen.ir.types import INTEGERS, NARROW
 from adgen.ops import affine
 from adgen.ops.comparison import GE, GT, LE, LT, SELECT
 from adgen.ops.elementwise import NUMBERS, Elementwise, Partials, callables, elementwise
@@ -31,7 +31,7 @@ static inline $real $name($real a, $real b) {
 """
 
 INTEGER_C = """
-static inline int64_t $name(int64_t a, int64_t b) {
+static inline $real $name($real a, $real b) {
     return a SIGN b ? a : b;
 }
 """
@@ -78,12 +78,12 @@ def _extremum(name: str, sign: str, beats: Elementwise, loses: Elementwise) -> E
         name,
         "x y",
         evaluate=_chosen(getattr(np, name), weakly.reference),
-        kinds=NUMBERS,
+        kinds=(*NUMBERS, *NARROW),
         sympy="Max(x, y)" if beats is GT else "Min(x, y)",
         override=_halves(beats, loses),
         reason="sympy's Heaviside is a factor; a selection never multiplies by a mask",
         python=callables(name),
-        c=HelperCall(name, FLOAT_C.replace("SIGN", sign), {I64: INTEGER_C.replace("SIGN", sign)}),
+        c=HelperCall(name, FLOAT_C.replace("SIGN", sign), dict.fromkeys(INTEGERS, INTEGER_C.replace("SIGN", sign))),
         simplify=affine.extremum(name),
     )
 

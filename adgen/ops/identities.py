@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Value
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F32, F64, I64, Scalar, is_float
 from adgen.ops.matching import Operands, constant, made, make, swapped
 
 Simplify = Callable[[Builder, Operands], Value | None]
@@ -130,12 +129,20 @@ def rounding(builder: Builder, operands: Operands) -> Value | None:
         return None
     if operation.row.name in ("floor", "ceil", "trunc", "rint"):
         return operands[0]
-    from_integer = operation.row.name in ("to_f64", "to_f32") and operation.operands[0].type in (I64, BOOL)
+    from_integer = operation.row.name in ("to_f64", "to_f32") and not is_float(operation.operands[0].type)
     return operands[0] if from_integer else None
 
 
-_EXACT: dict[Scalar, tuple[Any, ...]] = {F32: (F64,), BOOL: (F64, F32, I64)}
-"""The types that hold every number of a type."""
+def holds(kind: Scalar, other: Scalar) -> bool:
+    """True when a type holds every number of another one."""
+    if other == BOOL or kind == other:
+        return True
+    if other.is_float:
+        return kind == F64
+    digits = {F64: 53, F32: 24}.get(kind)
+    if digits is not None:
+        return other.numbers.stop <= 1 << digits
+    return kind != BOOL and other.numbers[0] in kind.numbers and other.numbers[-1] in kind.numbers
 
 
 def cast(target: Scalar) -> Simplify:
@@ -149,7 +156,7 @@ def cast(target: Scalar) -> Simplify:
         if inner is None:
             return None
         source = inner[0].type
-        exact = isinstance(source, Scalar) and a.type in _EXACT.get(source, ())
-        return make(builder, f"to_{target}", inner[0]) if exact else None
+        assert isinstance(source, Scalar) and isinstance(a.type, Scalar)
+        return make(builder, f"to_{target}", inner[0]) if holds(a.type, source) else None
 
     return simplify

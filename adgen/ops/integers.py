@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-LEAST, GREATEST = -(2**63), 2**63 - 1
+from adgen.ir.types import I32, I64, Scalar
+
+LEAST, GREATEST = I64.numbers[0], I64.numbers[-1]
 
 
 def wrapped(number: Any) -> Any:
@@ -45,9 +47,20 @@ def shift_right(a: int, n: int) -> int:
     return a >> n if 0 <= n < 64 else a >> 63
 
 
-def truncated(number: Any) -> int:
-    """A real number towards zero; out of range, or nan: the least i64, as x86 does."""
-    return int(number) if LEAST <= number <= GREATEST else LEAST
+def conversion_type(kind: Scalar) -> Scalar:
+    """The type that x86 converts a real number to, on its way to an integer type."""
+    return I32 if kind.numbers.stop <= I32.numbers.stop else I64
+
+
+def converted(number: Any, kind: Scalar) -> int:
+    """A number as one of an integer type.
+
+    Integers wrap.  A real number goes towards zero; out of range, or nan: the least number that x86 converts to.
+    """
+    numbers, wide = kind.numbers, conversion_type(kind).numbers
+    if not isinstance(number, int):
+        number = int(number) if wide[0] <= number < float(wide.stop) else wide[0]
+    return (int(number) - numbers.start) % (numbers.stop - numbers.start) + numbers.start
 
 
 def factorial(n: int) -> int:

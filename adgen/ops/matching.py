@@ -11,7 +11,7 @@ from typing import Any
 from adgen.ir import core
 from adgen.ir.builder import Builder, sharing_key
 from adgen.ir.nodes import NO_ATTRIBUTES, Value
-from adgen.ir.types import BOOL, I64
+from adgen.ir.types import I64, is_natural
 from adgen.ops.integers import wrapped
 from adgen.ops.registry import TABLE
 
@@ -56,7 +56,7 @@ def least(builder: Builder, value: Value, depth: int = DEPTH) -> int | None:
     operation = builder.definitions.get(value)
     if operation is None or depth == 0:
         return None
-    if operation.row is core.DIM or (operation.row.name == "to_i64" and operation.operands[0].type == BOOL):
+    if operation.row is core.DIM or (operation.row.name == "to_i64" and is_natural(operation.operands[0].type)):
         return 0
     if operation.row.name == "mod":
         divisor = builder.known(operation.operands[1])

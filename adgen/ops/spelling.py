@@ -14,11 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from string import Template
 
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F32, F64, INTEGERS, Scalar
 
 Text = tuple[str, int]
 
-C_TYPES: Mapping[Scalar, str] = {F64: "double", F32: "float", I64: "int64_t", BOOL: "bool"}
+C_TYPES: Mapping[Scalar, str] = {
+    F64: "double",
+    F32: "float",
+    BOOL: "bool",
+    **{kind: f"{kind.full_name}_t" for kind in INTEGERS},
+}
 PRIMARY, UNARY, MULTIPLICATIVE, ADDITIVE, RELATIONAL, EQUALITY = 16, 15, 13, 12, 10, 9
 BITWISE = {"&": 8, "^": 7, "|": 6}
 AND_ALSO, OR_ELSE, CONDITIONAL = 5, 4, 3

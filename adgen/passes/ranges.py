@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Value
-from adgen.ir.types import BOOL, I64
+from adgen.ir.types import I64, is_natural
 from adgen.passes.forms import Forms
 from adgen.passes.polynomials import ZERO, Form, number
 
@@ -125,7 +125,7 @@ class Ranges:
         if operation.row is core.DIM or operation.row is ops.ABS:
             return True
         if operation.row is ops.TO_I64:
-            return operation.operands[0].type == BOOL
+            return is_natural(operation.operands[0].type)
         if operation.row is ops.MAXIMUM:
             constants = (self.forms.of(value).constant for value in operation.operands)
             return any(constant is not None and constant >= 0 for constant in constants)

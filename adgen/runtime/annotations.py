@@ -31,12 +31,12 @@ from adgen.frontend.specs import (
     complex_spec,
     is_complex_kind,
 )
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F32, F64, I64, INTEGERS, Scalar
 
 TEXT_NAMES: Mapping[str, Scalar] = {
     "f64": F64, "float64": F64, "double": F64, "float": F64,
     "f32": F32, "float32": F32,
-    "i64": I64, "int64": I64, "int": I64,
+    "int": I64, **{name: kind for kind in INTEGERS for name in (kind.name, kind.full_name)},
     "c128": C128, "complex128": C128, "complex": C128,
     "c64": C64, "complex64": C64,
     "bool": BOOL,
@@ -130,7 +130,7 @@ def parameter_spec(parameter: inspect.Parameter, namespace: Mapping[str, Any]) -
     """The spec of one parameter, from its annotation, else from its default."""
     if parameter.annotation is not inspect.Parameter.empty:
         spec = from_annotation(parameter.annotation, namespace)
-        if not isinstance(spec, UnknownSpec):
+        if spec != UnknownSpec():
             return spec
     default = parameter.default
     if isinstance(default, float):
@@ -174,7 +174,9 @@ def _element(kind: type) -> Scalar | None:
         return F32
     if issubclass(kind, float | np.floating):
         return F64
-    return I64 if issubclass(kind, int | np.integer) else None
+    if issubclass(kind, np.integer):
+        return I64 if kind in (np.integer, np.signedinteger) else TEXT_NAMES.get(kind.__name__)
+    return I64 if issubclass(kind, int) else None
 
 
 def _from_shaped_array(annotation: Any) -> Spec | None:
@@ -191,8 +193,17 @@ def _from_shaped_array(annotation: Any) -> Spec | None:
     return array_spec(element, [part.partition("=")[2] or part for part in parts]) if element else UnknownSpec()
 
 
+def _of_any_rank(dtype: Any) -> Spec:
+    """An array of a dtype, as in `NDArray[np.int32]`; how many axes it has is inferred."""
+    (kind,) = typing.get_args(dtype) or (None,)
+    element = _element(kind) if isinstance(kind, type) and not is_complex_kind(kind) else None
+    return UnknownSpec(None if element == F64 else element)  # a float64 may turn out to be something else
+
+
 def _from_structure(annotation: Any, namespace: Mapping[str, Any]) -> Spec:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if isinstance(origin, type) and issubclass(origin, np.ndarray):
+        return _of_any_rank(arguments[-1])
     if origin is tuple and arguments and Ellipsis not in arguments:
         items = {str(i): from_annotation(item, namespace) for i, item in enumerate(arguments)}
         return StructSpec(tuple, tuple(items.items()))

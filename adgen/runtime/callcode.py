@@ -11,11 +11,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from adgen.frontend.specs import UNEQUAL, OutputConstant, OutputLeaf, OutputStruct, OutputTree, rebuild
-from adgen.ir.types import BOOL, F32, F64, I64, Buffer, Scalar
+from adgen.ir.types import BOOL, F32, F64, INTEGERS, Buffer, Scalar
 from adgen.runtime.programs import Program
 
 # What a scalar result that is a NumPy number is given back as; Python numbers are what C gives anyway.
-NUMPY_TYPES = {F64: np.float64, F32: np.float32, I64: np.int64, BOOL: np.bool_}
+NUMPY_TYPES = {
+    F64: np.float64,
+    F32: np.float32,
+    BOOL: np.bool_,
+    **{element: np.dtype(element.full_name).type for element in INTEGERS},
+}
 
 
 def scalar_results(program: Program) -> dict[str, list[int]]:
@@ -69,7 +74,7 @@ def call_source(
         arguments.append(f"from_buffer({kind.element}s, r{position})" if isinstance(kind, Buffer) else f"p_r{position}")
     arguments += ["work.room(sizes[0])" if program.workspace else "NULL", "detail"]
     calls.append(f"status = entry({', '.join(arguments)})")
-    if otherwise and I64 in program.parameters:
+    if otherwise and any(kind in INTEGERS for kind in program.parameters):
         guard = ["except OverflowError:", "    give(slot)", f"    return {otherwise}"]
         calls = ["try:", *(f"    {line}" for line in calls), *guard]
     lines += [*calls, "if status:"]

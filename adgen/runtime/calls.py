@@ -14,7 +14,7 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, has_complex
-from adgen.ir.types import BOOL, Buffer
+from adgen.ir.types import BOOL, INTEGERS, Buffer
 from adgen.runtime.callcode import call_source, output_constants, scalar_results
 from adgen.runtime.convert import (
     DTYPES,
@@ -31,7 +31,7 @@ from adgen.runtime.programs import Program
 from adgen.runtime.signatures import is_fixed
 from adgen.runtime.workspace import KEPT_BYTES, Workspace
 
-C_TYPES = {"f64": "double", "f32": "float", "i64": "int64_t", "bool": "_Bool"}
+C_TYPES = {"f64": "double", "f32": "float", "bool": "_Bool", **{k.name: f"{k.full_name}_t" for k in INTEGERS}}
 
 
 class Entry:

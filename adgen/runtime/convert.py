@@ -14,18 +14,18 @@ import numpy as np
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import C64, C128, Complex
 from adgen.frontend.specs import ArraySpec, ScalarSpec
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F32, F64, INTEGERS, Scalar
 from adgen.runtime.signatures import ArgumentError
 
 DTYPES: dict[Scalar, np.dtype[Any]] = {
     F64: np.dtype(np.float64),
     F32: np.dtype(np.float32),
-    I64: np.dtype(np.int64),
     BOOL: np.dtype(np.bool_),
     C128: np.dtype(np.complex128),
     C64: np.dtype(np.complex64),
+    **{element: np.dtype(element.full_name) for element in INTEGERS},
 }
-NUMBERS: dict[Scalar, type] = {F64: float, F32: float, I64: int, BOOL: bool}
+NUMBERS: dict[Scalar, type] = {F64: float, F32: float, BOOL: bool, **dict.fromkeys(INTEGERS, int)}
 OVERLAP_WORK = 10_000
 
 

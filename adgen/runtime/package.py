@@ -18,7 +18,7 @@ import numpy as np
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import ArraySpec, Leaf, ScalarSpec, Spec, StaticSpec, StructSpec, bound
-from adgen.ir.types import BOOL, I64, Scalar
+from adgen.ir.types import BOOL, Scalar
 from adgen.runtime.calls import Entry, direct_call
 from adgen.runtime.codec import decode_constant, decode_program, decode_site, decode_spec
 from adgen.runtime.convert import DTYPES, leaf_value, path_text
@@ -109,7 +109,7 @@ def fitted(value: Any, spec: ScalarSpec | ArraySpec, name: str) -> Any:
     """
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     rank = spec.rank if isinstance(spec, ArraySpec) else 0
-    if array.ndim != rank or not _fits(array.dtype, spec.element):
+    if array.ndim != rank or not _fits(array, spec.element):
         wanted = f"an array {spec}" if isinstance(spec, ArraySpec) else f"a number of type {spec}"
         given = f"an array of rank {array.ndim} and dtype {array.dtype}" if array.ndim else f"a {type(value).__name__}"
         raise ArgumentError(
@@ -120,9 +120,12 @@ def fitted(value: Any, spec: ScalarSpec | ArraySpec, name: str) -> Any:
     return array if isinstance(spec, ArraySpec) else array.item()
 
 
-def _fits(dtype: np.dtype[Any], element: Scalar) -> bool:
-    if element in (I64, BOOL):
-        return dtype.kind == "b" or (element == I64 and dtype.kind in "iu")
+def _fits(array: np.ndarray[Any, Any], element: Scalar) -> bool:
+    dtype = array.dtype
+    if not array.ndim and element.is_integer and dtype.kind in "biu":
+        return int(array) in element.numbers
+    if element.is_integer or element == BOOL:
+        return np.can_cast(dtype, DTYPES[element])
     kinds = "fc" if isinstance(element, Complex) else "f"
     return dtype.kind in "biu" or (dtype.kind in kinds and dtype.itemsize <= DTYPES[element].itemsize)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, rebuild
-from adgen.ir.types import BOOL, F32, I64, Scalar
+from adgen.ir.types import BOOL, F32, Scalar
 from adgen.runtime.convert import DTYPES
 from adgen.runtime.shapes import Axis, Extents
 
@@ -119,9 +119,7 @@ def draw(
     numbers = _numbers(spec.element, shape, rng, strategy)
     if isinstance(spec, ArraySpec):
         return numbers
-    if spec.element == F32:
-        return np.float32(numbers)
-    return numbers.item()
+    return numbers[()] if spec.element == F32 or spec.element.is_narrow else numbers.item()
 
 
 def _numbers(
@@ -130,8 +128,8 @@ def _numbers(
     rng: np.random.Generator,
     strategy: Strategy,
 ) -> np.ndarray[Any, Any]:
-    if element == I64:
-        return np.asarray(rng.integers(*strategy.integers, shape))
+    if element.is_integer:
+        return np.asarray(rng.integers(*strategy.integers, shape)).astype(DTYPES[element])
     if element == BOOL:
         return np.asarray(rng.integers(0, 2, shape)).astype(bool)
     numbers = rng.uniform(*strategy.floats, shape)

@@ -20,10 +20,9 @@ from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import C64, C128
 from adgen.frontend.dependencies import fingerprint
 from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, complex_spec
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F32, F64, I64, SCALARS, Scalar
 
 EMPTY = inspect.Parameter.empty
-INT64 = range(-(2**63), 2**63)
 STATIC_TYPES = (
     str, bytes, type(None), type(Ellipsis), type, range, np.dtype, np.ufunc, enum.Enum,
     types.FunctionType, types.BuiltinFunctionType, types.ModuleType,
@@ -113,7 +112,7 @@ def describe(value: Any, name: str) -> Spec:
     if isinstance(value, float):
         return ScalarSpec(F64)
     if isinstance(value, int):
-        if value not in INT64:
+        if value not in I64.numbers:
             raise ArgumentError("AD127", f"argument `{name}` is {value}, which does not fit into 64 bits")
         return ScalarSpec(I64)
     return _structure(value, name)
@@ -130,8 +129,6 @@ def _array(value: np.ndarray[Any, Any], name: str) -> Spec:
         kind = complex_kind(value.dtype, name)
         return ArraySpec(C64 if kind is np.complex64 else C128, value.ndim) if value.ndim else complex_spec(kind, False)
     element = element_of(value.dtype, name)
-    if element == I64 and value.dtype.kind == "u" and value.dtype.itemsize == 8 and (value > INT64[-1]).any():
-        raise ArgumentError("AD127", f"argument `{name}` holds integers that do not fit into 64 bits with a sign")
     return ArraySpec(element, value.ndim) if value.ndim else ScalarSpec(element, False)
 
 
@@ -152,15 +149,18 @@ def element_of(dtype: np.dtype[Any], name: str) -> Scalar:
     """
     if dtype.kind == "b":
         return BOOL
-    if dtype.kind in "iu":
-        return I64
+    if dtype.kind in "iu" and dtype != np.uint64:
+        return SCALARS[f"{dtype.kind}{8 * dtype.itemsize}"]
     if dtype.kind == "f" and dtype.itemsize in (4, 8):
         return F64 if dtype.itemsize == 8 else F32
+    if dtype == np.uint64:
+        message = f"argument `{name}` has dtype uint64, whose numbers need not fit into 64 bits with a sign"
+        raise ArgumentError("AD127", message, help="pass integers with a sign: array.astype(np.int64)")
     help = {
         "f": "pass float64 or float32: array.astype(float)",
         "c": "pass complex128 or complex64: array.astype(complex)",
         "O": "pass numbers: np.array(values, dtype=float)",
-    }.get(dtype.kind, "pass float64, float32, int64 or bool")
+    }.get(dtype.kind, "pass float64, float32, bool, or integers other than uint64")
     raise ArgumentError("AD127", f"argument `{name}` has dtype {dtype}, which adgen does not compute with", help=help)
 
 

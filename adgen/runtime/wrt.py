@@ -16,6 +16,7 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StructSpec, has_complex
+from adgen.ir.types import INTEGERS
 
 Packing = Literal["bare", "tuple", "named"]
 
@@ -124,7 +125,12 @@ def describe(spec: Spec) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
-DTYPE_NAMES = {"f64": "float64", "f32": "float32", "i64": "int64 (integer)", "bool": "bool"}
+DTYPE_NAMES = {
+    "f64": "float64",
+    "f32": "float32",
+    "bool": "bool",
+    **{kind.name: f"{kind.full_name} (integer)" for kind in INTEGERS},
+}
 
 
 def _check_floats(name: str, spec: Spec) -> None:

@@ -29,18 +29,16 @@ from adgen.frontend.specs import (
     stretched,
 )
 from adgen.ir import interpret
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import BOOL, F64, I64, Scalar
 from adgen.ir.verify import verify
 
 CORPUS = Path(__file__).parent.parent / "corpus"
-DTYPES = {F64: np.float64, F32: np.float32, I64: np.int64, BOOL: np.bool_, C128: np.complex128, C64: np.complex64}
+DTYPES = {**interpret.DTYPES, C128: np.complex128, C64: np.complex64}
 
 
 def element_of(dtype: Any) -> Scalar:
     """The scalar type of a NumPy type."""
-    if dtype in (np.float32, np.complex64):
-        return F32 if dtype == np.float32 else C64
-    return {"f": F64, "i": I64, "u": I64, "b": BOOL, "c": C128}[np.dtype(dtype).kind]
+    return next(element for element, known in DTYPES.items() if np.dtype(dtype) == known)
 
 
 def spec_of(value: Any) -> Spec:
@@ -106,7 +104,8 @@ def _after(value: Any, leaf: Any) -> Any:
 
 def tree_of(tree: OutputTree, results: tuple[Any, ...]) -> Any:
     if isinstance(tree, OutputLeaf):
-        return results[tree.index]
+        result = results[tree.index]
+        return DTYPES[tree.element](result) if tree.rank is None and tree.element.is_narrow else result
     if isinstance(tree, OutputConstant):
         return tree.value
     return rebuild(tree.kind, [(key, tree_of(inner, results)) for key, inner in tree.items])
@@ -120,7 +119,8 @@ def agree(got: Any, want: Any) -> bool:
         return list(got) == list(want) and all(agree(got[key], want[key]) for key in want)
     if want is None or isinstance(want, str):
         return bool(got == want)
-    if isinstance(want, np.ndarray) and element_of(want.dtype) != element_of(np.asarray(got).dtype):
+    narrow = any(isinstance(x, np.integer) and x.dtype != np.int64 for x in (got, want))
+    if (narrow or isinstance(want, np.ndarray)) and element_of(want.dtype) != element_of(np.asarray(got).dtype):
         return False
     tolerance = 1e-5 if getattr(want, "dtype", None) in (np.float32, np.complex64) else 1e-12
     return np.shape(got) == np.shape(want) and bool(

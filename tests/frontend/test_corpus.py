@@ -22,6 +22,7 @@ CASES = [
         "state",
         "residuals",
         "complex_numbers",
+        "integers",
         "numpy_names",
         "scipy_names",
     )

@@ -10,14 +10,14 @@ import numpy as np
 from adgen.ir.builder import Builder, typed
 from adgen.ir.core import CONST
 from adgen.ir.nodes import Region, Value
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.translate import DTYPES as DTYPES
+from adgen.ir.types import BOOL, F64, Scalar
 from adgen.ops import TABLE, Elementwise
 
 Body = Callable[..., Sequence[Value | None]]
 
 ROWS = tuple(TABLE.values())
 REAL = tuple(row for row in ROWS if any(part is not None for part in row.partials))
-DTYPES = {F64: np.float64, F32: np.float32, I64: np.int64, BOOL: np.bool_}
 
 
 def straight(types: Sequence[Scalar], body: Body) -> Region:
@@ -49,13 +49,19 @@ def kinds_of(row: Elementwise, kind: Scalar) -> list[Scalar]:
     return [row.fixed.get(k, kind) for k in range(row.arity)]
 
 
+def _sample(number: float, kind: Scalar) -> Any:
+    if kind.is_integer:
+        return min(max(round(number), kind.numbers[0]), kind.numbers[-1])
+    return typed(number > 0 if kind == BOOL else number, kind)
+
+
 def samples(row: Elementwise, kind: Scalar, count: int, seed: int = 1) -> list[list[Any]]:
     """Operands from the row's domain, rounded where they are integers."""
     generator = np.random.default_rng(seed)
     columns = []
     for (low, high), operand in zip(row.domain, kinds_of(row, kind), strict=True):
-        drawn = generator.uniform(low, high, count)
-        columns.append([typed(round(x) if operand == I64 else x > 0 if operand == BOOL else x, operand) for x in drawn])
+        drawn = generator.uniform(low, high, count).tolist()
+        columns.append([_sample(x, operand) for x in drawn])
     return [list(numbers) for numbers in zip(*columns)]
 
 

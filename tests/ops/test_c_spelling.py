@@ -88,6 +88,9 @@ def numbers_for(row: Elementwise, kind: Scalar) -> list[list[Any]]:
     drawn = samples(row, kind, 300, seed=7)
     if row.kinds == (I64,) or (kind == I64 and not row.fixed):
         drawn += [list(c) for c in itertools.product(*[EXTREME] * row.arity)]
+    if kind.is_narrow and not row.fixed:
+        extreme = [0, 1, 2, kind.numbers[0], kind.numbers[-1]]
+        drawn += [list(c) for c in itertools.product(*[extreme] * row.arity)]
     if kind.is_float and row.name not in ("polygamma", "round") and row.arity < 3:
         choices = [SPECIAL if k not in row.fixed else [-3, 0, 1, 2, 70] for k in range(row.arity)]
         with np.errstate(over="ignore"):

@@ -12,7 +12,7 @@ import pytest
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import ArraySpec, ScalarSpec, StaticSpec, StructSpec
-from adgen.ir.types import BOOL, F32, F64, I64
+from adgen.ir.types import BOOL, F32, F64, I16, I64, U8
 from adgen.runtime.signatures import bind, describe, describe_arguments, specs_key
 from adgen.runtime.wrt import Wrt, check_form, resolve
 
@@ -41,12 +41,12 @@ class Pair(NamedTuple):
         (True, ScalarSpec(BOOL)),
         (np.float64(1.5), ScalarSpec(F64, False)),
         (np.float32(1.5), ScalarSpec(F32, False)),
-        (np.int16(3), ScalarSpec(I64, False)),
+        (np.int16(3), ScalarSpec(I16, False)),
         (np.bool_(True), ScalarSpec(BOOL, False)),
         (np.array(1.5), ScalarSpec(F64, False)),
         (np.zeros((2, 3), "f4"), ArraySpec(F32, 2)),
         (np.zeros(2, ">f8"), ArraySpec(F64, 1)),
-        (np.zeros(2, "u1"), ArraySpec(I64, 1)),
+        (np.zeros(2, "u1"), ArraySpec(U8, 1)),
         ([1.0, 2], StructSpec(list, (("0", ScalarSpec(F64)), ("1", ScalarSpec(I64))))),
         (Pair(1.0, None), StructSpec(Pair, (("left", ScalarSpec(F64)), ("right", NOTHING)))),
     ],

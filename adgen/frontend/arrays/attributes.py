@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adgen.frontend import scalars
 from adgen.frontend.arrays import masks
-from adgen.frontend.arrays.build import as_array, dtype_argument
+from adgen.frontend.arrays.build import as_array, dtype_argument, item_of
 from adgen.frontend.arrays.elementwise import astype as converted
 from adgen.frontend.arrays.elementwise import elementwise, where
 from adgen.frontend.arrays.indexing import add_at, getitem
@@ -19,8 +21,9 @@ from adgen.frontend.arrays.reshaping import ravel
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import as_number, axis_argument, count, shape_tuple
 from adgen.frontend.arrays.shaping import transpose
-from adgen.frontend.arrays.storage import NUMPY, bare, boxed, copy_into, finish, settle, writable
+from adgen.frontend.arrays.storage import bare, boxed, copy_into, finish, settle, writable
 from adgen.frontend.complexes.types import Complex, memory_of
+from adgen.frontend.kinds import NUMPY
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
 
@@ -48,7 +51,7 @@ def attribute(ctx: Context, array: Array, name: str) -> Any:
         return ravel(ctx, array)
     if name in ("itemsize", "nbytes"):
         width = int(NUMPY[array.element].itemsize)
-        return width if name == "itemsize" else elementwise(ctx, np.multiply, [attribute(ctx, array, "size"), width])
+        return width if name == "itemsize" else elementwise(ctx, operator.mul, [attribute(ctx, array, "size"), width])
     ctx.fail("AD237", f"the attribute `{name}` of arrays is not supported")
 
 
@@ -167,7 +170,8 @@ def astype(ctx: Context, array: Any, dtype: Any, copy: Any = True) -> Any:
 @expands(method="fill")
 def fill(ctx: Context, array: Any, value: Any) -> None:
     """`array.fill`."""
-    copy_into(ctx, writable(ctx, array), as_array(ctx, value))
+    target = writable(ctx, array)
+    copy_into(ctx, target, as_array(ctx, item_of(ctx, value, target.element)))
 
 
 @expands(method="item")
@@ -187,7 +191,7 @@ def item(ctx: Context, array: Any, *index: Any) -> Any:
     elif len(index) == 1 and array.rank > 1:
         array = ravel(ctx, array)
     number = getitem(ctx, array, tuple(index))
-    return Number(number.value, weak=True)
+    return scalars.unboxed(ctx, number)
 
 
 @expands(np.where)
@@ -260,15 +264,13 @@ def add_at_(ctx: Context, a: Any, indices: Any, b: Any) -> None:
 @expands(np.subtract.at)
 def subtract_at(ctx: Context, a: Any, indices: Any, b: Any) -> None:
     """`np.subtract.at`."""
-    import operator
-
     add_at(ctx, a, indices, b, operator.sub)
 
 
 @expands(np.copyto)
 def copyto(ctx: Context, dst: Any, src: Any) -> None:
     """`np.copyto`."""
-    copy_into(ctx, writable(ctx, dst), as_array(ctx, src))
+    fill(ctx, dst, src)
 
 
 @expands(np.fill_diagonal)
@@ -280,7 +282,7 @@ def fill_diagonal(ctx: Context, a: Any, val: Any) -> None:
 
     view = diagonal(ctx, writable(ctx, a))
     assert isinstance(view, View)
-    copy_into(ctx, replace(view, readonly=""), as_array(ctx, val))
+    fill(ctx, replace(view, readonly=""), val)
 
 
 def iterate(ctx: Context, array: Array) -> tuple[Value, Callable[[Any], Any]]:

@@ -10,8 +10,9 @@ import numpy as np
 from adgen.frontend import scalars
 from adgen.frontend.arrays.model import Array, View
 from adgen.frontend.arrays.shapes import Extents, same_extent
-from adgen.frontend.arrays.storage import DTYPES, USABLE, allocate, constant, copy_into, exposed, fresh_constant, scalar
+from adgen.frontend.arrays.storage import allocate, constant, copy_into, exposed, fresh_constant, scalar
 from adgen.frontend.complexes.types import Complex
+from adgen.frontend.kinds import DTYPES, NUMPY, USABLE
 from adgen.frontend.values import Number, Sequence, describe, is_number, is_static
 from adgen.ir.nodes import Value
 from adgen.ir.types import BOOL, F64, Scalar
@@ -80,12 +81,10 @@ def from_nested(ctx: Context, nested: Any, dtype: Any = None) -> Array:
         if data.dtype == object or data.dtype.kind not in "fiubc":
             ctx.fail("AD335", RAGGED if data.dtype == object else f"{describe(nested)} is not an array of numbers")
         if dtype is not None:
-            from adgen.frontend.arrays.storage import NUMPY
-
             element = dtype_argument(ctx, dtype, F64)
             if data.dtype.kind == "c" and not isinstance(element, Complex):
                 scalars.refuse_real(ctx, element)
-            data = data.astype(NUMPY[element])
+            data = scalars.static(ctx, np.array, nested, NUMPY[element])
         return fresh_constant(ctx, data)
     shape = _static_shape(ctx, nested)
     leaves = [(position, _leaf(ctx, leaf)) for position, leaf in _leaves(nested, len(shape))]
@@ -98,9 +97,18 @@ def from_nested(ctx: Context, nested: Any, dtype: Any = None) -> Array:
         if isinstance(leaf, Array):
             copy_into(ctx, _row(ctx, target, at), leaf)
         else:
-            ctx.builder.store(target.base, scalars.to(ctx, leaf, element), at)
+            ctx.builder.store(target.base, scalars.fitted(ctx, leaf, element).value, at)
     ctx.writes.written(target.base)
     return target
+
+
+def item_of(ctx: Context, value: Any, element: Scalar) -> Any:
+    """What is assigned to items of an array: numbers, also in lists, must fit into a narrow integer; arrays wrap."""
+    if not element.is_narrow:
+        return value
+    if is_number(value):
+        return scalars.fitted(ctx, value, element)
+    return from_nested(ctx, value, NUMPY[element]) if isinstance(value, list | tuple) else value
 
 
 def _static_shape(ctx: Context, nested: Any) -> tuple[int, ...]:

@@ -82,8 +82,8 @@ def _plain(ctx: Context, line: Line, better: Row) -> Value:
     if kind == BOOL:
         row, start = (ops.OR, False) if better is ops.GT else (ops.AND, True)
         return accumulate(ctx, line, row, b.const(start), lambda x: x)
-    row, edge = (ops.MAXIMUM, -(2**63)) if better is ops.GT else (ops.MINIMUM, 2**63 - 1)
-    return accumulate(ctx, line, row, b.index(edge), lambda x: x)
+    row, edge = (ops.MAXIMUM, kind.numbers[0]) if better is ops.GT else (ops.MINIMUM, kind.numbers[-1])
+    return accumulate(ctx, line, row, b.const(edge, kind), lambda x: x)
 
 
 def _not_empty(ctx: Context, array: Array, axis: Any) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from adgen.frontend import scalars
 from adgen.frontend.arrays import masks
-from adgen.frontend.arrays.build import as_array
+from adgen.frontend.arrays.build import as_array, item_of
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.gather import Gathering, gathering, has_repeats, without_known_masks
 from adgen.frontend.arrays.keys import Item, frame_of, framed, is_basic, parse
@@ -22,7 +22,7 @@ from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import assignable, same_extent
 from adgen.frontend.arrays.storage import copy, copy_into, finish, separate, writable
 from adgen.frontend.arrays.updates import allow_cast, change
-from adgen.frontend.values import Number
+from adgen.frontend.values import Number, is_number
 from adgen.ir.nodes import Value
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def _items(ctx: Context, array: Array, key: Any) -> list[Item]:
 def setitem(ctx: Context, array: Array, key: Any, value: Any) -> None:
     """`array[key] = value`."""
     target = writable(ctx, array)
+    value = item_of(ctx, value, target.element)
     items = _items(ctx, target, key)
     if any(item.kind == "mask" for item in items):
         masks.assign(ctx, target, items, value)
@@ -131,18 +132,18 @@ def _update(ctx: Context, place: View, operator_: Any, value: Any) -> None:
     if isinstance(source, Selection):
         source.refuse("it is added to an array")
     source = separate(ctx, place, assignable(ctx, source, place.extents, operator=True))
-    weak = not isinstance(value, Array) and not source.rank and _is_weak(ctx, value)
+    weak = _is_weak(ctx, value)
 
     def body(indices: tuple[Value, ...]) -> None:
         number = Number(source.read(ctx, indices), weak)
-        change(ctx, place.base, place.frame.locate(ctx, indices), operator_, number)
+        change(ctx, place.base, place.frame.locate(ctx, indices), operator_, number, item=not place.rank)
 
     nest(ctx, place.extents, body)
     ctx.writes.written(place.base)
 
 
 def _is_weak(ctx: Context, value: Any) -> bool:
-    return not isinstance(value, list | tuple) and scalars.kind(ctx, value)[1]
+    return is_number(value) and scalars.kind(ctx, value)[1]
 
 
 # -- index arrays ------------------------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ def add_at(ctx: Context, array: Array, key: Any, value: Any, operator_: Any = op
     source = _apart(ctx, place, assignable(ctx, as_array(ctx, value), plan.extents))
 
     def body(indices: tuple[Value, ...]) -> None:
-        number = Number(source.read(ctx, indices), weak=not source.rank)
+        number = Number(source.read(ctx, indices), _is_weak(ctx, value))
         change(ctx, place.base, place.frame.locate(ctx, plan.locate(ctx, indices)), operator_, number)
 
     nest(ctx, plan.extents, body)

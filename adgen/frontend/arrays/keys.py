@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen.frontend.arrays.build import as_array
+from adgen.frontend.arrays.elementwise import astype
 from adgen.frontend.arrays.integers import Int
 from adgen.frontend.arrays.model import Array, Axis, Frame, Lazy, View
 from adgen.frontend.arrays.slicing import integer, normalised, sliced
@@ -69,9 +70,9 @@ def _classified(ctx: Context, part: Any) -> tuple[str, Any, int]:
         array = as_array(ctx, part)
         if array.element == BOOL:
             return "mask", array, array.rank
-        if array.element != I64:
+        if not array.element.is_integer:
             ctx.fail("AD304", "an index array must hold integers or booleans, not floats")
-        return "array", array, 1
+        return "array", array if array.element == I64 else astype(ctx, array, I64), 1
     if isinstance(part, bool | np.bool_) or (isinstance(part, Number) and part.element == BOOL):
         ctx.fail("AD304", "a single boolean is not a subscript", "use `if`")
     if isinstance(part, str | tuple | dict):

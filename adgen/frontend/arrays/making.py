@@ -20,9 +20,10 @@ from adgen.frontend.arrays.shapes import shape_argument
 from adgen.frontend.arrays.slicing import integer
 from adgen.frontend.arrays.storage import bare, boxed, copy, filled, finish, fresh_constant, settle, shared_copy
 from adgen.frontend.complexes.types import C128, Complex
-from adgen.frontend.values import Number, is_static
+from adgen.frontend.kinds import NUMPY
+from adgen.frontend.values import Number, is_number, is_static
 from adgen.ir.nodes import Value
-from adgen.ir.types import BOOL, F64, I64, Scalar
+from adgen.ir.types import F64, I64, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -99,7 +100,7 @@ def full(ctx: Context, shape: Any, fill_value: Any, dtype: Any = None, order: An
         from adgen.frontend.arrays.shapes import assignable
 
         return astype(ctx, assignable(ctx, value_, extents), element)
-    return filled(ctx, element, extents, Number(value_.read(ctx, ()), weak=False))
+    return filled(ctx, element, extents, fill_value if is_number(fill_value) else finish(ctx, value_))
 
 
 def _like(ctx: Context, a: Any, number: Any, dtype: Any, shape: Any) -> Any:
@@ -194,11 +195,11 @@ def arange(ctx: Context, start: Any, stop: Any = None, step: Any = 1, dtype: Any
         start, stop = 0, start
     kinds = [scalars.kind(ctx, x) for x in (start, stop, step)]
     natural = scalars.promote(kinds)
-    element = dtype_argument(ctx, dtype, I64 if natural == BOOL else natural)
+    element = dtype_argument(ctx, dtype, natural if natural.is_float else I64)
     if is_static((start, stop, step)):
         data = scalars.static(ctx, np.arange, start, stop, step)
         if data.size <= TABLE_LIMIT:
-            return fresh_constant(ctx, data.astype({F64: np.float64, I64: np.int64}.get(element, data.dtype)))
+            return fresh_constant(ctx, data.astype(NUMPY[element]))
         length: Int = data.size
     elif natural.is_float:
         length = _float_length(ctx, start, stop, step)

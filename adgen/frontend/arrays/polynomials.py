@@ -10,7 +10,7 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import scalars
 from adgen.frontend.arrays.build import as_array
-from adgen.frontend.arrays.elementwise import elementwise
+from adgen.frontend.arrays.elementwise import astype, elementwise
 from adgen.frontend.arrays.indexing import getitem
 from adgen.frontend.arrays.integers import add, maximum, minimum, mul, quotient, sub, value
 from adgen.frontend.arrays.loops import span
@@ -22,6 +22,7 @@ from adgen.frontend.arrays.reshaping import reshape
 from adgen.frontend.arrays.storage import finish, settle
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
+from adgen.ir.types import F64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -92,9 +93,11 @@ def kron(ctx: Context, a: Any, b: Any) -> Array:
 @expands(np.median)
 def median(ctx: Context, a: Any) -> Any:
     """`np.median` of all elements: the middle one, or the mean of the two in the middle."""
-    ordered = sort(ctx, reshape(ctx, as_array(ctx, a), (-1,)))
+    array = as_array(ctx, a)
+    array = array if array.element.is_float else astype(ctx, array, F64)
+    ordered = sort(ctx, reshape(ctx, array, (-1,)))
     (extent,) = ordered.extents
     middle = quotient(ctx, extent, 2)
     pair = [quotient(ctx, sub(ctx, extent, 1), 2), middle]
     x, y = (getitem(ctx, ordered, Number(value(ctx, k))) for k in pair)
-    return elementwise(ctx, operator.truediv, [elementwise(ctx, operator.add, [x, y]), np.float64(2.0)])
+    return elementwise(ctx, operator.truediv, [elementwise(ctx, operator.add, [x, y]), 2.0])

@@ -28,7 +28,7 @@ from adgen.frontend.arrays.storage import finish, settle
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Row, Value
-from adgen.ir.types import BOOL, F64, I64, Scalar
+from adgen.ir.types import BOOL, F64, I64, Scalar, is_natural
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -133,7 +133,13 @@ def folded(ctx: Context, a: Any, axis: Any, keepdims: Any, row: Row, start: Any,
     )
 
 
-def _summed(element: Scalar) -> Scalar:
+def summed_type(ctx: Context, dtype: Any, element: Scalar) -> Scalar:
+    """The type in which NumPy adds up, or multiplies, numbers of a type; `dtype` is the argument that may say so."""
+    if dtype is not None:
+        return dtype_argument(ctx, dtype, element)
+    if element.is_narrow and is_natural(element):
+        message = f"NumPy adds up and multiplies {element.full_name} in uint64, which is not supported"
+        ctx.fail("AD334", message, "say in which type: `dtype=np.int64`")
     return element if element.is_float else I64
 
 
@@ -141,14 +147,14 @@ def _summed(element: Scalar) -> Scalar:
 def sum_(ctx: Context, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
     """`np.sum`."""
     array = as_array(ctx, a)
-    return folded(ctx, array, axis, keepdims, ops.ADD, 0, dtype_argument(ctx, dtype, _summed(array.element)))
+    return folded(ctx, array, axis, keepdims, ops.ADD, 0, summed_type(ctx, dtype, array.element))
 
 
 @expands(np.prod, method="prod")
 def prod(ctx: Context, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Any:
     """`np.prod`: a carried product, whose derivative is right where factors are zero."""
     array = as_array(ctx, a)
-    return folded(ctx, array, axis, keepdims, ops.MUL, 1, dtype_argument(ctx, dtype, _summed(array.element)))
+    return folded(ctx, array, axis, keepdims, ops.MUL, 1, summed_type(ctx, dtype, array.element))
 
 
 @expands(np.any, method="any")
@@ -250,6 +256,9 @@ def average(ctx: Context, a: Any, axis: Any = None, weights: Any = None, keepdim
     array, weights = as_array(ctx, a), settle(ctx, as_array(ctx, weights))
     if weights.rank < array.rank:
         weights = _along_axis(ctx, weights, axis, array.rank)
+    if not weights.element.is_float:
+        meeting = scalars.promote([(array.element, False), (weights.element, False)])
+        weights = astype(ctx, weights, meeting if meeting.is_float else F64)
     weighted = elementwise(ctx, operator.mul, [array, weights])
     total = sum_(ctx, weighted, axis, None, keepdims)
     return elementwise(ctx, operator.truediv, [total, sum_(ctx, weights, axis, None, keepdims)])
@@ -284,6 +293,8 @@ expands(np.logical_and.reduce)(_along(all_))
 
 def _without_nan(ctx: Context, a: Any) -> Array:
     array = as_array(ctx, a)
+    if not array.element.is_float:
+        return array
     result = elementwise(ctx, np.where, [elementwise(ctx, np.isnan, [array]), 0.0, array])
     return result if isinstance(result, Array) else as_array(ctx, result)
 
@@ -298,6 +309,8 @@ def nansum(ctx: Context, a: Any, axis: Any = None, keepdims: Any = False) -> Any
 def nanmean(ctx: Context, a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     """`np.nanmean`: the mean of what is not NaN."""
     array = _twice(ctx, a)
+    if not array.element.is_float:
+        return mean(ctx, array, axis, None, keepdims)
     present = elementwise(ctx, np.logical_not, [elementwise(ctx, np.isnan, [array])])
     number = sum_(ctx, present, axis, None, keepdims)
     return elementwise(ctx, operator.truediv, [nansum(ctx, array, axis, keepdims), number])

@@ -9,18 +9,18 @@ import numpy as np
 
 from adgen import ops
 from adgen.frontend import scalars
-from adgen.frontend.arrays.build import as_array, dtype_argument
+from adgen.frontend.arrays.build import as_array
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.indexing import getitem
 from adgen.frontend.arrays.loops import NAMES, nest, span
 from adgen.frontend.arrays.model import Array
-from adgen.frontend.arrays.reduce import sum_
+from adgen.frontend.arrays.reduce import sum_, summed_type
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.reshaping import reshape
 from adgen.frontend.arrays.shapes import axis_argument
 from adgen.frontend.arrays.storage import allocate, settle
 from adgen.ir.nodes import Row, Value
-from adgen.ir.types import BOOL, I64
+from adgen.ir.types import BOOL
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -32,7 +32,7 @@ def _scan(ctx: Context, a: Any, axis: Any, dtype: Any, row: Row, start: int) -> 
     if axis is None:
         array, axis = reshape(ctx, array, (-1,)), 0
     place = axis_argument(ctx, axis, array.rank)
-    element = dtype_argument(ctx, dtype, array.element if array.element.is_float else I64)
+    element = summed_type(ctx, dtype, array.element)
     result = allocate(ctx, element, array.extents, zero=False)
     others = [extent for k, extent in enumerate(array.extents) if k != place]
     names = [name for k, name in enumerate(NAMES) if k != place]

@@ -13,25 +13,15 @@ from adgen.frontend.arrays.integers import Int, add, at_least, mul, plain, sub
 from adgen.frontend.arrays.loops import nest
 from adgen.frontend.arrays.model import Array, Axis, Frame, Lazy, View
 from adgen.frontend.arrays.shapes import assignable
-from adgen.frontend.complexes.types import C64, C128, Complex, memory_of
+from adgen.frontend.complexes.types import Complex, memory_of
+from adgen.frontend.kinds import DTYPES, USABLE
 from adgen.frontend.values import Number
 from adgen.ir import core
 from adgen.ir.nodes import Value
-from adgen.ir.types import BOOL, F32, F64, I64, Scalar
+from adgen.ir.types import Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
-
-DTYPES: dict[np.dtype[Any], Scalar] = {
-    np.dtype(np.float64): F64,
-    np.dtype(np.float32): F32,
-    np.dtype(np.int64): I64,
-    np.dtype(np.bool_): BOOL,
-    np.dtype(np.complex128): C128,
-    np.dtype(np.complex64): C64,
-}
-USABLE = "use float64, float32, complex128, complex64, int64 or bool"
-NUMPY: dict[Scalar, np.dtype[Any]] = {element: dtype for dtype, element in DTYPES.items()}
 
 
 # -- making ------------------------------------------------------------------------------------------------------
@@ -55,8 +45,6 @@ def parameter(ctx: Context, value: Value, element: Scalar | None = None) -> View
 def constant(ctx: Context, data: Any) -> View:
     """An array that is known now, as a table that cannot be written."""
     data = np.asarray(data)
-    if data.dtype.kind in "iu" and data.dtype != np.int64:
-        data = data.astype(np.int64)
     if data.dtype.kind == "f" and data.dtype.itemsize == 2:
         data = data.astype(np.float32)
     if data.dtype not in DTYPES:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from adgen import ops
 from adgen.frontend import scalars
+from adgen.frontend.kinds import NUMPY
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
 from adgen.ir.types import Buffer, Scalar
@@ -15,8 +18,13 @@ if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 
-def change(ctx: Context, base: Value, indices: tuple[Value, ...], operator_: Any, number: Number) -> None:
-    """`base[indices] op= number`: an `accumulate` for a sum of floats."""
+def change(
+    ctx: Context, base: Value, indices: tuple[Value, ...], operator_: Any, number: Number, item: bool = False
+) -> None:
+    """`base[indices] op= number`: an `accumulate` for a sum of floats.
+
+    A single `item` is assigned what the operator gives, an array takes it as ufuncs do.
+    """
     assert isinstance(base.type, Buffer)
     element = base.type.element
     result = scalars.promote([(element, False), (number.element, number.weak)])
@@ -29,13 +37,12 @@ def change(ctx: Context, base: Value, indices: tuple[Value, ...], operator_: Any
     old = Number(ctx.builder.load(base, indices), weak=False)
     new = ctx.number(scalars.apply(ctx, operator_, old, number))
     allow_cast(ctx, new.element, element)
-    ctx.builder.store(base, scalars.to(ctx, new, element), indices)
+    new = scalars.fitted(ctx, new, element) if item else scalars.cast(ctx, new, element)
+    ctx.builder.store(base, new.value, indices)
 
 
 def allow_cast(ctx: Context, source: Scalar, target: Scalar) -> None:
     """NumPy's `same_kind` rule for in-place operators."""
-    order = ("bool", "i64", "f32", "f64", "c64", "c128")
-    lossy = order.index(source.name) > order.index(target.name)
-    if lossy and not (source.is_float and target.is_float and type(source) is type(target)):
+    if not np.can_cast(NUMPY[source], NUMPY[target], "same_kind"):
         message = f"an in-place operator cannot store {source} into an array of {target}"
         ctx.fail("AD338", message, "make the array one of that type, or write `a = a + ...`")

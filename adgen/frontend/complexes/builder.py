@@ -20,8 +20,8 @@ from adgen.frontend.complexes import arithmetic, functions
 from adgen.frontend.complexes.arithmetic import Rule
 from adgen.frontend.complexes.reals import Real
 from adgen.frontend.complexes.types import COMPLEX, Complex, Pairs, complex_kind, complex_of, memory_of
+from adgen.frontend.narrow import NarrowBuilder
 from adgen.ir import core
-from adgen.ir.builder import Builder
 from adgen.ir.nodes import Region, Row, Value
 from adgen.ir.types import Type
 
@@ -40,7 +40,7 @@ class Parts:
     sizes: dict[Value, Value] = field(default_factory=dict)
 
 
-class ComplexBuilder(Builder):
+class ComplexBuilder(NarrowBuilder):
     """A builder that emits operations on complex values as operations on their parts."""
 
     def __init__(self, parts: Parts | None = None) -> None:

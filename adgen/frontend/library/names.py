@@ -270,8 +270,13 @@ def cond(ctx: Context, x: Any, p: Any = None) -> Any:
 @expands(np.linalg.matrix_power)
 def matrix_power(ctx: Context, a: Any, n: Any) -> Any:
     """`np.linalg.matrix_power` with an exponent that is known when compiling."""
+    from adgen.frontend import calls
+
     _constant(ctx, "matrix_power", n=n)
-    return run(ctx, functions.matrix_power, (_matrix(ctx, "matrix_power", a),), int(n))
+    matrix = _matrix(ctx, "matrix_power", a)
+    if matrix.element.is_integer and int(n) >= 0:
+        return calls.call(ctx, functions.matrix_power, [materialise(ctx, matrix), int(n)], {})
+    return run(ctx, functions.matrix_power, (matrix,), int(n))
 
 
 @expands(scipy="linalg.expm")
