@@ -12,6 +12,7 @@ which converges geometrically; higher orders follow by the recurrence, which is 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,15 @@ from adgen.ops.powers import SQRT
 from adgen.ops.spelling import HelperCall
 from adgen.ops.terms import Term
 
+LARGEST = 2**31 - 1  # the largest order that the C library takes
 EULER = 0.57721566490153286061
 
 OF_LIBM_C = """
 extern double $NAME(int n, double x);
 static inline double $name(int64_t n, double x) {
-    return $NAME((int)n, x);
+    if (isnan(x)) return x;
+    if (fabs((double)n) > 10.0 * fabs(x) + 1000.0) return $FAR; /* too small, or too large, for a number */
+    return n > INT32_MAX || n < -INT32_MAX ? (double)NAN : $NAME((int)n, x);
 }
 """
 
@@ -49,7 +53,7 @@ static inline double $name(int64_t order, double argument) {
         return sign * (half / sqrt(6.283185307179586477 * x) * sum * half);
     }
     double term = 1.0;
-    for (int64_t k = 1; (double)k <= n; ++k) term *= 0.5 * x / (double)k;
+    for (int64_t k = 1; (double)k <= n && term > 0.0 && !isinf(term); ++k) term *= 0.5 * x / (double)k;
     double sum = term;
     for (int k = 1; term > 1e-17 * sum; ++k) {
         term *= 0.25 * x * x / ((double)k * (n + k));
@@ -89,14 +93,14 @@ static inline double ad_besselk_large(int n, double x) {
 }
 
 static inline double $name(int64_t order, double x) {
-    const int64_t n = order < 0 ? -order : order;
+    const double n = fabs((double)order);
     if (isnan(x) || x < 0.0) return (double)NAN;
     if (x == 0.0 || isinf(x)) return x == 0.0 ? (double)INFINITY : 0.0;
     double below = x < 2.0 ? ad_besselk_small(0, x) : ad_besselk_large(0, x);
-    if (n == 0) return below;
+    if (n == 0.0) return below;
     double value = x < 2.0 ? ad_besselk_small(1, x) : ad_besselk_large(1, x);
-    for (int64_t k = 1; k < n; ++k) {
-        const double above = below + 2.0 * (double)k / x * value;
+    for (double k = 1.0; k < n && value > 0.0 && !isinf(value); ++k) {
+        const double above = below + 2.0 * k / x * value;
         below = value;
         value = above;
     }
@@ -105,18 +109,34 @@ static inline double $name(int64_t order, double x) {
 """
 
 
-class OfLibm:
-    """A function of the C library of an order and a number."""
+FAR_Y_C = "x < 0.0 ? (double)NAN : n < 0 && n % 2 != 0 ? (double)INFINITY : -(double)INFINITY"
 
-    def __init__(self, name: str) -> None:
+
+def _far_y(n: int, x: float) -> float:
+    """The value of Y at an order that is large beside the argument."""
+    return np.nan if x < 0.0 else np.inf if n < 0 and n % 2 else -np.inf
+
+
+class OfLibm:
+    """A function of the C library of an order and a number; `far` is its value at orders that are large beside it."""
+
+    def __init__(self, name: str, far: Callable[[int, float], float]) -> None:
         self.name = name
+        self.far = far
 
     def __call__(self, n: Any, x: Any) -> Any:
         if isinstance(x, np.ndarray):
             return np.vectorize(self, otypes=[np.float64])(n, x)
+        n = int(n)
+        if np.isnan(x):
+            return np.float64(x)
+        if abs(n) > 10.0 * abs(x) + 1000.0:
+            return np.float64(self.far(n, x))
+        if abs(n) > LARGEST:
+            return np.float64(np.nan)
         function = library()[self.name]
         function.restype, function.argtypes = ctypes.c_double, [ctypes.c_int, ctypes.c_double]
-        return np.float64(function(int(n), x))
+        return np.float64(function(n, x))
 
 
 def _besseli(order: Any, argument: Any) -> Any:
@@ -136,8 +156,9 @@ def _besseli(order: Any, argument: Any) -> Any:
         half = EXP.reference(0.5 * x)
         return sign * (half / SQRT.reference(6.283185307179586477 * x) * total * half)
     term = np.float64(1.0)
-    for k in range(1, int(n) + 1):
-        term = term * (0.5 * x / float(k))
+    k = 1
+    while k <= n and 0.0 < term < np.inf:  # what has become 0 or infinite stays so
+        term, k = term * (0.5 * x / float(k)), k + 1
     total, k = term, 1
     while term > 1e-17 * total:
         term = term * (0.25 * x * x / (float(k) * (n + k)))
@@ -183,8 +204,9 @@ def _besselk(order: Any, x: Any) -> Any:
     if n == 0:
         return below
     value = of_order(1, x)
-    for k in range(1, n):
-        below, value = value, below + 2.0 * float(k) / x * value
+    k = 1
+    while k < n and 0.0 < value < np.inf:
+        below, value, k = value, below + 2.0 * float(k) / x * value, k + 1
     return value
 
 
@@ -215,7 +237,20 @@ def _row(
     return row
 
 
-BESSELJ = _row("besselj", OfLibm("jn"), OF_LIBM_C.replace("$NAME", "jn"), (1, -1), (-9.0, 9.0))
-BESSELY = _row("bessely", OfLibm("yn"), OF_LIBM_C.replace("$NAME", "yn"), (1, -1), (0.3, 9.0), singular=True)
+BESSELJ = _row(
+    "besselj",
+    OfLibm("jn", lambda n, x: 0.0),
+    OF_LIBM_C.replace("$NAME", "jn").replace("$FAR", "0.0"),
+    (1, -1),
+    (-9.0, 9.0),
+)
+BESSELY = _row(
+    "bessely",
+    OfLibm("yn", _far_y),
+    OF_LIBM_C.replace("$NAME", "yn").replace("$FAR", FAR_Y_C),
+    (1, -1),
+    (0.3, 9.0),
+    singular=True,
+)
 BESSELI = _row("besseli", _besseli, BESSELI_C, (1, 1), (-9.0, 9.0))
 BESSELK = _row("besselk", _besselk, BESSELK_C, (-1, -1), (0.3, 9.0), singular=True)
