@@ -52,7 +52,7 @@ def reciprocal(ctx: Context, x: Any) -> Any:
     if library.is_complex(ctx, x):
         return library.reciprocal(ctx, x)
     if not scalars.kind(ctx, x)[0].is_float:
-        ctx.fail("AD203", "`np.reciprocal` of integers is the integer part of it", "write `1.0 / x`")
+        ctx.fail("AD203", "`np.reciprocal` of integers is not supported", "write `1.0 / x`, which is not rounded")
     return _op(ctx, operator.truediv, 1.0, x)
 
 

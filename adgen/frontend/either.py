@@ -40,6 +40,9 @@ def on_either(ctx: Context, compute: Callable[..., Number], *operands: Any) -> N
         return Number(to(ctx, result, wanted), weak=True)
     if result.element != wanted:
         (name, *_) = (x.element.full_name for x in operands if is_either(x))
-        message = f"this number is an int on one path and an {name} on another, and so is the result"
-        ctx.fail("AD310", message, f"begin with a NumPy number: `np.{name}(...)`")
+        ctx.fail(
+            "AD310",
+            f"this number is an int on one path and an {name} on another, and the results differ",
+            f"begin with a NumPy number: `np.{name}(...)`",
+        )
     return result

@@ -31,10 +31,6 @@ class ScalarSpec:
     element: Scalar = F64
     weak: bool = True
 
-    def __post_init__(self) -> None:
-        if self.weak and self.element.is_narrow:  # Python has no such numbers
-            object.__setattr__(self, "weak", False)
-
     def __str__(self) -> str:
         return str(self.element)
 

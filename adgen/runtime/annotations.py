@@ -82,11 +82,16 @@ def parse_type_text(text: str) -> Spec | None:
         return None
     element = TEXT_NAMES[match[1]]
     if match[2] is None:
-        return _number(np.complex64 if element == C64 else complex) if element.name in COMPLEX else ScalarSpec(element)
+        return _number(np.complex64 if element == C64 else complex) if element.name in COMPLEX else _real(element)
     extents = [part.strip() for part in match[2].split(",")] if match[2].strip() else []
     if not all(part in (":", "_", "*") or part.isidentifier() or part.isdecimal() for part in extents):
         return None
     return array_spec(element, extents)
+
+
+def _real(element: Scalar) -> ScalarSpec:
+    """A real number; Python has no narrow integers."""
+    return ScalarSpec(element, weak=not element.is_narrow)
 
 
 def _number(kind: type) -> StructSpec:
@@ -150,7 +155,7 @@ def from_annotation(annotation: Any, namespace: Mapping[str, Any]) -> Spec:
     if isinstance(annotation, type) and is_complex_kind(annotation):
         return _number(annotation)
     if isinstance(annotation, type) and (element := _element(annotation)) is not None:
-        return ScalarSpec(element)
+        return _real(element)
     if (spec := _from_shaped_array(annotation)) is not None:
         return spec
     return _from_structure(annotation, namespace)

@@ -154,8 +154,11 @@ def element_of(dtype: np.dtype[Any], name: str) -> Scalar:
     if dtype.kind == "f" and dtype.itemsize in (4, 8):
         return F64 if dtype.itemsize == 8 else F32
     if dtype == np.uint64:
-        message = f"argument `{name}` has dtype uint64, whose numbers need not fit into 64 bits with a sign"
-        raise ArgumentError("AD127", message, help="pass integers with a sign: array.astype(np.int64)")
+        raise ArgumentError(
+            "AD127",
+            f"argument `{name}` has dtype uint64, whose numbers need not fit into 64 bits with a sign",
+            help="pass integers with a sign: array.astype(np.int64)",
+        )
     help = {
         "f": "pass float64 or float32: array.astype(float)",
         "c": "pass complex128 or complex64: array.astype(complex)",

@@ -1,6 +1,8 @@
 """Integers narrower than 64 bits: they wrap, are promoted and cast as in NumPy.  The default values are the arguments."""
 import numpy as np
 
+import adgen
+
 BIG = np.array([2147483647, -2147483648, 77777, -5, 3], np.int32)
 SMALL = np.array([127, -128, 5, -1, 100], np.int8)
 SHORT = np.array([32767, -32768, 300, 7, -1], np.int16)
@@ -228,3 +230,20 @@ def recursion_on_narrow_numbers(n=np.int8(5), x=0.5):
         return y if k <= 0 else down(k - 2, y * x) + 1.0
 
     return down(n, x)
+
+
+def recorded_narrow_numbers(x=0.5, k=np.int8(1)):
+    total = 0.0
+    while 0 < k < 100:
+        total += x**2 * k
+        x = x * 0.9
+        k = k * np.int8(3)
+    return total
+
+
+def narrow_numbers_of_a_nested_derivative(x=0.5, a=SMALL):
+    return adgen.grad(_scaled)(x, a[0]) + adgen.value_and_grad(_scaled)(x, a[2])[0]
+
+
+def _scaled(y, k):
+    return y * (k + np.int8(100))

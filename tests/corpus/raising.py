@@ -174,3 +174,20 @@ def none_in_one_branch(x=-0.5):
 
 def missing_method_on_one_path(x=-0.5):
     return x * 2.0 if x > 0.0 else x.copy()  # AttributeError: copy
+
+
+def int_too_large_for_a_narrow_type(a=np.array([1, 2], np.int8), n=300):
+    return a + n  # OverflowError: out of bounds for int8
+
+
+def element_too_large_for_its_array(a=np.array([1, 2], np.int16), n=40000):
+    a[1] = n  # OverflowError: out of bounds for int16
+    return a
+
+
+def negative_number_of_an_unsigned_type(n=-1):
+    return np.uint8(n)  # OverflowError: out of bounds for uint8
+
+
+def narrow_division_by_zero(a=np.array([1, 2], np.int8), b=np.array([1, 0], np.int8)):
+    return int(a[1]) // int(b[1])  # ZeroDivisionError: by zero

@@ -937,3 +937,71 @@ def float_set_in_a_list_of_ints(x=0.5, n=3):
     values = [0] * n
     values[0] = x  # AD302 run-time length
     return values[0]
+
+
+def narrow_integers_plus_a_float(a=np.array([1, 2], np.int32)):
+    a += 0.5  # AD338 i32
+
+
+def unsigned_plus_signed(a=np.array([1, 2], np.uint8), b=np.array([1, 2], np.int8)):
+    a += b  # AD338 u8
+
+
+def int_beyond_a_narrow_type(a=np.array([1, 2], np.int8)):
+    return a + 300  # AD303 out of bounds for int8
+
+
+def negative_int_and_unsigned(a=np.array([1, 2], np.uint16)):
+    a[0] = -1  # AD303 out of bounds for uint16
+    return a
+
+
+def sum_of_unsigned(a=np.array([1, 2], np.uint8)):
+    return a.sum()  # AD334 uint64
+
+
+def root_of_bytes(a=np.array([1, 2], np.int8)):
+    return np.sqrt(a)  # AD334 float16
+
+
+def made_of_uint64(n=3):
+    return np.zeros(n, np.uint64)  # AD334 uint64
+
+
+def number_of_uint64(a=np.array([1, 2], np.int32)):
+    return a * np.uint64(3)  # AD334 uint64
+
+
+def narrow_here_and_wide_there(a=np.array([1, 2], np.int8), n=3):
+    x = a[0]
+    if n > 2:
+        x = np.int64(n)
+    return x + 1  # AD310 int8
+
+
+def narrow_arrays_of_two_types(a=np.array([1, 2], np.int8), b=np.array([1, 2], np.int16), n=3):
+    c = a if n > 2 else b  # AD310 differ
+    return c + 1
+
+
+def int_or_narrow_with_another_type(a=np.array([1, 2], np.uint8), b=np.array([1, 2], np.int8)):
+    total = 0
+    for v in a:
+        total += v
+    return total + b[0]  # AD310 int on one path
+
+
+def larger_of_two_types(a=np.array([1, 2], np.uint8), b=np.array([1, 2], np.int8)):
+    return max(a[0], b[0])  # AD310 differ
+
+
+def reciprocal_of_integers(a=np.array([1, 2], np.int32)):
+    return np.reciprocal(a)  # AD203 integers
+
+
+def remainder_of_integers_as_in_c(a=np.array([1, 2], np.int32)):
+    return np.fmod(a, 2)  # AD203 integers
+
+
+def integers_rounded_to_tens(a=np.array([14, 2], np.int32)):
+    return np.round(a, -1)  # AD203 integers

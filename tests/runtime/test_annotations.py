@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import ArraySpec, ScalarSpec, StaticSpec, StructSpec, UnknownSpec
-from adgen.ir.types import BOOL, F32, F64, I64
+from adgen.ir.types import BOOL, F32, F64, I16, I32, I64, U8
 from adgen.runtime.annotations import from_annotation, parse_argument, parse_type_text, signature_specs
 
 pytestmark = pytest.mark.quick
@@ -30,6 +30,9 @@ pytestmark = pytest.mark.quick
         ("i64[:,:]", ArraySpec(I64, 2, (":", ":"))),
         ("f64[_]", ArraySpec(F64, 1, (":",))),
         ("f64[]", ArraySpec(F64, 0, ())),
+        ("i32[n]", ArraySpec(I32, 1, ("n",))),
+        ("uint8[:,3]", ArraySpec(U8, 2, (":", 3))),
+        ("i16", ScalarSpec(I16, weak=False)),
         ("float32[b, h, w]", ArraySpec(F32, 3, ("b", "h", "w"))),
     ],
 )
@@ -38,7 +41,9 @@ def test_type_text(text: str, spec: object) -> None:
     assert parse_type_text(text) == spec
 
 
-@pytest.mark.parametrize("text", ["", "f65", "f64[n", "f64[n,]", "f64[n m]", "f64[[n]]", "list", "f64[-1]"])
+@pytest.mark.parametrize(
+    "text", ["", "f65", "f64[n", "f64[n,]", "f64[n m]", "f64[[n]]", "list", "f64[-1]", "u64[n]", "i24"]
+)
 def test_other_text_is_no_type(text: str) -> None:
     """Anything else is None, and an error for `--arg`."""
     assert parse_type_text(text) is None
@@ -86,6 +91,12 @@ class Shaped:
         (np.float32, ScalarSpec(F32)),
         ("f64[n,m]", ArraySpec(F64, 2, ("n", "m"))),
         ("'f64[n,m]'", ArraySpec(F64, 2, ("n", "m"))),
+        (np.int16, ScalarSpec(I16, weak=False)),
+        (np.int64, ScalarSpec(I64)),
+        (np.uint64, UnknownSpec()),
+        ("NDArray[np.int32]", UnknownSpec(I32)),
+        (NDArray[np.uint8], UnknownSpec(U8)),
+        (NDArray[np.uint64], UnknownSpec()),
         (np.ndarray, UnknownSpec()),
         ("NDArray[np.float64]", UnknownSpec()),
         (NDArray[np.float64], UnknownSpec()),

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass
@@ -67,6 +68,13 @@ def both(x: "f64[n]") -> Pair:
 def pick(x: "f64[n]", i: int) -> float:
     assert i < 100
     return math.log(x[i])
+
+
+def counted(data: NDArray[np.uint8], start: np.int16) -> "i32[4]":
+    counts = np.full(4, start, np.int32)
+    for item in data:
+        counts[item & 3] += 1
+    return counts
 
 
 def mode(x: float, kind: str = "square") -> float:
@@ -116,6 +124,17 @@ def test_conversions(package: ModuleType) -> None:
     expected = package.weighted(X, W)
     assert package.weighted([1, 2, 3], W.astype(np.float32)) == expected
     assert package.weighted(np.repeat(X, 2)[::2], W) == expected
+
+
+def test_narrow_integers(package: ModuleType) -> None:
+    """Arrays of exactly the type, or of a type that it holds; numbers that fit."""
+    data = np.array([0, 7, 255, 4, 1], np.uint8)
+    counts = package.counted(data, 2)
+    assert counts.dtype == np.int32 and counts.tolist() == [4, 3, 2, 4]
+    assert package.counted(data > 3, np.int64(-1)).tolist() == [1, 2, -1, -1]
+    for wrong in ((data.astype(np.int16), 2), (data, 40000), (data, 2.0)):
+        with pytest.raises(AdgenError, match="AD173"):
+            package.counted(*wrong)
 
 
 def test_in_place(package: ModuleType) -> None:

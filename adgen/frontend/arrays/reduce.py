@@ -138,8 +138,11 @@ def summed_type(ctx: Context, dtype: Any, element: Scalar) -> Scalar:
     if dtype is not None:
         return dtype_argument(ctx, dtype, element)
     if element.is_narrow and is_natural(element):
-        message = f"NumPy adds up and multiplies {element.full_name} in uint64, which is not supported"
-        ctx.fail("AD334", message, "say in which type: `dtype=np.int64`")
+        ctx.fail(
+            "AD334",
+            f"NumPy adds up and multiplies {element.full_name} in uint64, which is not supported",
+            "say in which type: `dtype=np.int64`",
+        )
     return element if element.is_float else I64
 
 
