@@ -23,8 +23,9 @@ FILES = (
     "complex_numbers",
     "numpy_names",
     "scipy_names",
+    "library",
 )
-SMOOTH = ("residuals", "complex_numbers")
+SMOOTH = ("residuals", "complex_numbers", "library")
 CASES = [(name, function) for name in FILES for function in harness.corpus(name)]
 
 

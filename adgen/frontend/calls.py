@@ -33,6 +33,7 @@ from adgen.frontend.choices import each
 from adgen.frontend.context import Frame
 from adgen.frontend.library import names as _names  # noqa: F401 - what it registers
 from adgen.frontend.library import numpy_names as _numpy_names  # noqa: F401 - what it registers
+from adgen.frontend.library import root_names as _root_names  # noqa: F401 - what it registers
 from adgen.frontend.library.arrays import vectorized
 from adgen.frontend.rules import rules_of
 from adgen.frontend.source import call_method, python_function

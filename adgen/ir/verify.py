@@ -17,6 +17,7 @@ import numpy as np
 
 from adgen.ir import core
 from adgen.ir.builder import INT64_RANGE
+from adgen.ir.calls import kinds
 from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.translate import DTYPES
 from adgen.ir.types import BOOL, I64, Buffer, Scalar, Type
@@ -87,9 +88,8 @@ class _Verifier:
         if operation.row is core.CALL:
             self.call(operation, operation.attributes["callee"], (operation.operands, operation.results), place)
         if operation.row is core.CUSTOM:
-            for kind in ("vjp", "jvp"):
-                if operation.attributes[kind]:
-                    self.call(operation, operation.attributes[kind], rule_types(operation, kind), place)
+            for kind in kinds(operation):
+                self.call(operation, operation.attributes[kind], rule_types(operation, kind), place)
         if operation.row in core.WRITES and operation.operands[0] in self.tables:
             raise self.fail(place, "a table is never written")
         if operation.row is core.ACCUMULATE and operation.operands[1].type == BOOL:
@@ -162,6 +162,8 @@ class _Verifier:
 def rule_types(custom: Operation, kind: str) -> Use:
     """Values of the types that a rule of a `custom` operation takes and gives."""
     known, moving, moved = core.known_to_rules(custom), core.moving(custom), core.moved(custom)
+    if kind == "residual":
+        return known, moved
     return ((*known, *moved), moving) if kind == "vjp" else ((*known, *moving), moved)
 
 

@@ -24,6 +24,7 @@ CASES = [
         "complex_numbers",
         "numpy_names",
         "scipy_names",
+        "library",
     )
     for function in harness.corpus(name)
 ]

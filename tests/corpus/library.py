@@ -1,0 +1,61 @@
+"""Functions of NumPy and SciPy that have derivative rules of their own, where everything is smooth."""
+import numpy as np
+from scipy import optimize
+
+X = np.array([0.3, 1.7, -0.4, 2.2, 0.35])
+P = np.array([1.5, 2.0, 0.7])
+
+
+def cubic(x, a, b):
+    return x**3 + a * x - b
+
+
+def cubic_slope(x, a, b):
+    return 3.0 * x**2 + a
+
+
+def cubic_bend(x, a, b):
+    return 6.0 * x
+
+
+def bracketed_roots(a=1.5, b=4.0):
+    first = optimize.brentq(cubic, 0.0, 5.0, args=(a, b)), optimize.bisect(cubic, 0, b, (a, b), xtol=1e-13)
+    return first, optimize.ridder(lambda x: cubic(x, a, b), 0.0, 3.0), optimize.brenth(cubic, -1.0, 2.5, args=(a, b))
+
+
+def iterated_roots(a=1.5, b=4.0):
+    first = optimize.newton(cubic, 1.0, cubic_slope, args=(a, b)), optimize.newton(cubic, b, args=(a, b), tol=1e-13)
+    return first, optimize.newton(cubic, 2.0, fprime=cubic_slope, fprime2=cubic_bend, args=(a, b))
+
+
+def roots_of_any_kind(a=1.5, b=4.0):
+    first = optimize.root_scalar(cubic, args=(a, b), bracket=[0.0, 5.0])
+    second = optimize.root_scalar(cubic, args=(a, b), x0=1.0, fprime=cubic_slope, method="newton")
+    return first.root * a + second.root, first.converged
+
+
+def root_of_what_surrounds_it(p=P, c=0.3):
+    total = 0.0
+    for i in range(len(p)):
+        def balance(x):
+            return x + np.sin(c * x) * p[i] - p[0] * p[1]
+        total += optimize.brentq(balance, -1.0, 10.0) * p[i]
+    return total
+
+
+def root_of_a_root(a=1.5, b=4.0):
+    def outer(y):
+        return y + optimize.brentq(lambda x: cubic(x, a, y), -10.0, 10.0) - b
+    return optimize.brentq(outer, -5.0, 10.0)
+
+
+def root_then_overwritten(p=P):
+    q = p * 2.0
+    x = optimize.brentq(lambda x: x**3 - q[1] * x - q[0], 0.5, 5.0)
+    q[1] = 0.0
+    return x * q[0] + q[1]
+
+
+def full_result(a=2.0):
+    x, result = optimize.brentq(lambda x: x * x - a, 0.0, 5.0, full_output=True, disp=False)
+    return x + result.root, result.converged
