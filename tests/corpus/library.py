@@ -3,6 +3,7 @@ import numpy as np
 from scipy import optimize
 
 X = np.array([0.3, 1.7, -0.4, 2.2, 0.35])
+M = np.array([[1.0, 4.5, 0.5], [2.0, -1.0, 3.0]])
 P = np.array([1.5, 2.0, 0.7])
 
 
@@ -59,3 +60,37 @@ def root_then_overwritten(p=P):
 def full_result(a=2.0):
     x, result = optimize.brentq(lambda x: x * x - a, 0.0, 5.0, full_output=True, disp=False)
     return x + result.root, result.converged
+
+
+def spectrum(x=X):
+    y = np.fft.fft(x)
+    return y, np.sum(abs(y) ** 2), np.fft.ifft(y * y).real
+
+
+def spectrum_of_a_power_of_two(x=X):
+    y = np.fft.fft(x, 8) * np.fft.fft(x * x, n=8)
+    return np.fft.ifft(y, norm="ortho"), np.fft.fft(x, 4, norm="forward"), np.fft.fft(x[:1]), np.fft.fft(x[:2])
+
+
+def spectrum_of_a_long_signal(x=X):
+    y = np.fft.rfft(np.cumsum(np.tile(x, 9)))
+    return y[:5], np.fft.irfft(y * y, 45)[3:6], np.fft.irfft(y)[:4]
+
+
+def spectra_of_rows(m=M):
+    first = np.fft.fft(m), np.fft.fft(m, axis=0), np.fft.fft2(m), np.fft.ifft2(m * m), np.fft.rfft(m, axis=0)
+    return first, np.fft.irfft(np.fft.rfft(m, axis=-1), n=3), np.fft.fftn(m, s=(2, 2)), np.fft.irfft2(np.fft.rfft2(m), s=(2, 3))
+
+
+def derivative_by_its_spectrum(x=X):
+    k = 2.0 * np.pi * np.fft.fftfreq(len(x), d=0.1)
+    return np.fft.ifft(1j * k * np.fft.fft(x)).real, np.fft.rfftfreq(len(x)) * np.sum(x)
+
+
+def shifted_spectrum(x=X, m=M):
+    return np.fft.fftshift(x), np.fft.ifftshift(m * m), np.fft.fftshift(m, axes=1), np.fft.fftshift(np.fft.fft(m))
+
+
+def spectrum_of_complex_numbers(x=X):
+    z = x + 1j * x[::-1] * x
+    return np.fft.fft(z), np.fft.ifft(z, 7), np.fft.irfft(z), np.fft.irfft(z, 3)

@@ -145,3 +145,7 @@ def slopes(m=M, x=X, h=0.5):
 
 def running_total(x=X, m=M):
     return np.cumulative_sum(x), np.cumulative_sum(m, axis=0)
+
+
+def spectrum_in_single_precision(x=np.array([0.3, 1.7, -0.4], dtype=np.float32)):
+    return np.fft.fft(x), np.fft.irfft(np.fft.rfft(x), 3)

@@ -26,7 +26,7 @@ def masked_with_array(x, m):
 
 
 def fourier(x):
-    return np.sum(np.abs(np.fft.rfft(x)))
+    return np.sum(np.abs(np.fft.hfft(x)))
 
 
 def eigenvalues(m):
@@ -138,7 +138,7 @@ def joined(m, n):
 REFUSED = [
     (masked_value, {"x": V}, "AD233", "boolean mask"),
     (masked_with_array, {"x": V, "m": B}, "AD233", "boolean mask"),
-    (fourier, {"x": V}, "AD236", "`np.fft.rfft` is not supported"),
+    (fourier, {"x": V}, "AD236", "`np.fft.hfft` is not supported"),
     (eigenvalues, {"m": M}, "AD236", "`np.linalg.eig` is not supported"),
     (too_many, {"x": V}, "AD337", "too many indices"),
     (float_index, {"x": V}, "AD304", "must be an integer"),

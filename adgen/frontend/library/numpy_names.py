@@ -11,15 +11,40 @@ import numpy as np
 from adgen.frontend import inline
 from adgen.frontend.arrays.build import refuse_complex
 from adgen.frontend.arrays.registry import expands
-from adgen.frontend.library import arrays, statistics
+from adgen.frontend.library import arrays, fourier, statistics
 from adgen.frontend.values import is_number, is_static
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 # The parameters that decide which code runs.
-STATIC = ("axis", "keepdims", "rowvar", "bias", "right", "density", "mode", "method", "endpoint")
-CHOICES = {"mode": ("constant", "edge", "wrap", "reflect", "symmetric", "full", "same", "valid"), "method": ("linear",)}
+STATIC = ("axis", "axes", "keepdims", "rowvar", "bias", "right", "density", "mode", "method", "endpoint", "norm")
+CHOICES = {
+    "mode": ("constant", "edge", "wrap", "reflect", "symmetric", "full", "same", "valid"),
+    "method": ("linear",),
+    "norm": (None, "backward", "ortho", "forward"),
+}
+FOURIER = {
+    getattr(np.fft, function.__name__): function
+    for function in (
+        fourier.fft,
+        fourier.ifft,
+        fourier.rfft,
+        fourier.irfft,
+        fourier.fft2,
+        fourier.ifft2,
+        fourier.fftn,
+        fourier.ifftn,
+        fourier.rfft2,
+        fourier.irfft2,
+        fourier.rfftn,
+        fourier.irfftn,
+        fourier.fftfreq,
+        fourier.rfftfreq,
+        fourier.fftshift,
+        fourier.ifftshift,
+    )
+}
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.digitize: statistics.digitize,
@@ -58,6 +83,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.minimum.accumulate: arrays.running_minimum,
     np.add.accumulate: arrays.running_sum,
     np.multiply.accumulate: arrays.running_product,
+    **FOURIER,
 }
 
 # What is right for complex numbers too; the others are refused for them.
@@ -76,6 +102,7 @@ COMPLEX = (
     np.add.accumulate,
     np.multiply.accumulate,
     getattr(np, "cumulative_sum", None),
+    *FOURIER,
 )
 
 OWN = (np.cov, np.block)  # raise ValueError for what is not supported, where NumPy does not
