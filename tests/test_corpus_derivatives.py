@@ -24,8 +24,9 @@ FILES = (
     "numpy_names",
     "scipy_names",
     "library",
+    "interpolation",
 )
-SMOOTH = ("residuals", "complex_numbers", "library")
+SMOOTH = ("residuals", "complex_numbers", "library", "interpolation")
 CASES = [(name, function) for name in FILES for function in harness.corpus(name)]
 
 

@@ -19,7 +19,7 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `stack`, `push`, `pop` | | `element` | |
 | `call` | scalars | `callee` (its name), `types` (of the results) | what the callee returns |
 | `contract` | target, left, right, factor, rows, columns, depth, indices of the first element of each | `axes` | |
-| `custom` | inputs, outputs | `outputs` (how many), `types` (of the results), names of callees | what the region yields |
+| `custom` | inputs, outputs | `outputs` (how many), `types` (of the results), callees | what the region yields |
 
 `for`: the region takes the index and the carried values and yields the next carried values; with `exit` it first
 yields a `bool`, and the loop ends after an iteration that yields False; `unordered` allows its carried sums to be taken

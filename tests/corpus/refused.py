@@ -158,7 +158,7 @@ def recursion_that_returns_none(x=0.5, n=3):
 
 
 def unknown_library(x=np.array([1.0, 2.0])):
-    return np.sum(np.abs(np.fft.hfft(x)))  # AD236 fft
+    return np.sum(np.abs(np.fft.hfft(x)))  # AD236 hfft
 
 
 def undefined_name(x=0.5):

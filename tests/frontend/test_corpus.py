@@ -25,6 +25,7 @@ CASES = [
         "numpy_names",
         "scipy_names",
         "library",
+        "interpolation",
     )
     for function in harness.corpus(name)
 ]
