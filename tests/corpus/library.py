@@ -1,6 +1,8 @@
 """Functions of NumPy and SciPy that have derivative rules of their own, where everything is smooth."""
+import math
+
 import numpy as np
-from scipy import optimize
+from scipy import integrate, optimize
 
 X = np.array([0.3, 1.7, -0.4, 2.2, 0.35])
 M = np.array([[1.0, 4.5, 0.5], [2.0, -1.0, 3.0]])
@@ -94,3 +96,47 @@ def shifted_spectrum(x=X, m=M):
 def spectrum_of_complex_numbers(x=X):
     z = x + 1j * x[::-1] * x
     return np.fft.fft(z), np.fft.ifft(z, 7), np.fft.irfft(z), np.fft.irfft(z, 3)
+
+
+def integrals(a=0.3, b=2.0):
+    first, _ = integrate.quad(lambda x: np.exp(-a * x * x) * np.cos(b * x), 0.0, b)
+    return first, integrate.quad(lambda x, k: x**k, a, b, args=(1.5,))[0], integrate.quad(np.sin, b, a)[0]
+
+
+def integrals_without_end(a=0.7, b=2.0):
+    def bell(x, s):
+        return math.exp(-((x / s) ** 2)) * (1.0 + x)
+    first = integrate.quad(bell, -np.inf, np.inf, (a,))[0], integrate.quad(bell, a, np.inf, args=(b,))[0]
+    return first, integrate.quad(lambda x: 1.0 / (a + x * x), -np.inf, b)[0], integrate.quad(bell, np.inf, a, args=a)[0]
+
+
+def integrals_of_what_is_not_smooth(a=0.4, b=2.0):
+    return integrate.quad(lambda x: abs(x - a) * b, 0.0, 1.0)[0], integrate.quad(lambda x: b / math.sqrt(x), 0.0, a)[0], integrate.quad(lambda x: math.log(x) * x, 0.0, b)[0]
+
+
+def integral_of_an_integral(a=0.4, b=2.0):
+    def inner(y):
+        return integrate.quad(lambda x: np.exp(-x * y * a), 0.0, b)[0]
+    return integrate.quad(inner, 0.0, 1.0)[0]
+
+
+def root_of_an_integral(a=0.4, b=2.0):
+    def excess(t):
+        return integrate.quad(lambda x: np.exp(-a * x), 0.0, t)[0] - b * 0.3
+    return optimize.brentq(excess, 0.0, 3.0)
+
+
+def sums_of_samples(x=X, m=M):
+    t = np.cumsum(x * x + 0.1)
+    first = integrate.trapezoid(x, t), integrate.cumulative_trapezoid(x, dx=0.5), integrate.cumulative_trapezoid(m, m * m, axis=1, initial=0)
+    second = integrate.simpson(x, x=t), integrate.simpson(x[1:], x=t[1:]), integrate.simpson(m, dx=0.3), integrate.simpson(x[:2])
+    return first, second, integrate.simpson(m.T, axis=0), integrate.simpson(m * m, x=np.array([0.0, 1.0, 3.0])), integrate.simpson(x[1:])
+
+
+def sums_of_a_function(a=0.4, b=2.0):
+    return integrate.fixed_quad(lambda x: np.sin(a * x), 0.0, b)[0], integrate.fixed_quad(np.exp, a, b, n=3)[0]
+
+
+def periodic_interpolation(x=X, y=np.array([1.0, 3.0, -2.0])):
+    t = np.array([0.1, 1.9, 0.8])
+    return np.interp(x * 3.1, t, y, period=2.0), np.interp(7.3, t, y, period=-2.0), np.interp(x, t, y, left=0.5, right=9.0)

@@ -149,3 +149,8 @@ def running_total(x=X, m=M):
 
 def spectrum_in_single_precision(x=np.array([0.3, 1.7, -0.4], dtype=np.float32)):
     return np.fft.fft(x), np.fft.irfft(np.fft.rfft(x), 3)
+
+
+def residuals_that_nobody_uses(m=M, y=np.array([1.0, -2.0])):
+    x, residuals, rank, s = np.linalg.lstsq(m, y, rcond=None)
+    return x, rank, s

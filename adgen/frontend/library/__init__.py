@@ -10,7 +10,13 @@ from __future__ import annotations
 
 import os
 
-CHECKED = ("arrays.py", "iterators.py", "splines.py", "statistics.py")  # whose subscripts depend on the data
+CHECKED = (
+    "arrays.py",
+    "integrals.py",
+    "iterators.py",
+    "splines.py",
+    "statistics.py",
+)  # whose subscripts depend on the data
 FOLDER = os.path.join(os.path.dirname(__file__), "")
 
 

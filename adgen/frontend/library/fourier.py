@@ -1,8 +1,8 @@
 """Discrete Fourier transforms of any length.
 
 A power of two is halved until nothing is left (Cooley and Tukey, 1965); another length up to 32 is summed directly; a
-longer one is a convolution of a power of two (Bluestein, 1970).  The transform of real and imaginary parts is one linear
-operation whose transpose is the transform of the other sign, so nothing here is differentiated through.
+longer one is a convolution of a power of two (Bluestein, 1970).  The transform of both parts is one linear operation
+whose transpose is the transform of the other sign, so nothing here is differentiated through.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def cell(point: Any, grid: Any, values: Any, nearest: Any, outside: Any) -> Any:
     if nearest:
         value = values[tuple(np.where(part <= 0.5, k, k + 1) for part, k in zip(parts, places))]
     else:
-        corners = [((), 1.0)]
+        corners: list[Any] = [((), 1.0)]
         for k, part in zip(places, parts):
             corners = [
                 ((*where, k + side), weight * (part if side else 1.0 - part))
