@@ -44,6 +44,10 @@ def reciprocal(ctx: Context, x: Any) -> Any:
     """`1 / x` of a float."""
     if library.is_complex(ctx, x):
         return library.reciprocal(ctx, x)
+    if not scalars.kind(ctx, x)[0].is_float:
+        ctx.fail(
+            "AD302", "`np.reciprocal` of integers gives integers in NumPy", "convert it with `float(...)` or `.astype`"
+        )
     return _op(ctx, operator.truediv, 1.0, _floating(ctx, x))
 
 
@@ -249,6 +253,29 @@ def python_bool(ctx: Context, x: Any = False) -> Any:
     return scalars.cast(ctx, x, BOOL, True)
 
 
+def rint(ctx: Context, x: Any) -> Any:
+    """`np.rint`, which gives floats."""
+    if library.is_complex(ctx, x):
+        return scalars.row(ctx, ops.RINT, x, numpy=True)
+    return scalars.row(ctx, ops.RINT, _floating(ctx, x), numpy=True)
+
+
+def fmod(ctx: Context, x: Any, y: Any) -> Any:
+    """`np.fmod`: of integers an integer."""
+    result = scalars.row(ctx, ops.FMOD, x, y, numpy=True)
+    whole = all(scalars.kind(ctx, v)[0] == I64 for v in (x, y))
+    if whole:
+        ctx.fail("AD302", "`np.fmod` of integers is not supported", "use `%`, or convert them with `float(...)`")
+    return result
+
+
+def polygamma(ctx: Context, n: Any, x: Any) -> Any:
+    """`scipy.special.polygamma`, whose order is an integer."""
+    if not isinstance(n, Number) and not float(n).is_integer():
+        return Number(ctx.builder.const(math.nan), False)
+    return in_double(ops.POLYGAMMA)(ctx, n, x)
+
+
 def signbit(ctx: Context, x: Any) -> Any:
     """True for a negative number and for -0.0."""
     return _op(ctx, operator.lt, scalars.row(ctx, ops.COPYSIGN, 1.0, x), 0.0)
@@ -272,7 +299,7 @@ def in_double(row: Any, fixed: int | None = None) -> Rule:
 def _order(ctx: Context, n: Any) -> Any:
     whole = isinstance(n, Number) or float(n).is_integer()
     if not whole or (isinstance(n, Number) and n.element.is_float):
-        ctx.fail("AD302", "Bessel functions are supported for integral orders", "make the order an int")
+        ctx.fail("AD302", "the order of this function must be an integer", "make the order an int")
     return scalars.to(ctx, n if isinstance(n, Number) else int(n), I64)
 
 
@@ -329,6 +356,7 @@ SCIPY: dict[str, Rule] = {
     "beta": beta,
     "betaln": betaln,
     "entr": entr,
+    "polygamma": polygamma,
 }
 
 
@@ -354,7 +382,7 @@ TABLE: dict[Any, Rule] = {
     np.ceil: keep_integers(ops.CEIL),
     np.trunc: keep_integers(ops.TRUNC),
     np.fix: keep_integers(ops.TRUNC),
-    np.rint: keep_integers(ops.RINT),
+    np.rint: rint,
     round: python_round,
     np.round: numpy_round,
     np.around: numpy_round,
@@ -384,6 +412,7 @@ TABLE: dict[Any, Rule] = {
     int: python_int,
     bool: python_bool,
     np.signbit: signbit,
+    np.fmod: fmod,
     **library.TABLE,
 }
 # What has a meaning for complex numbers too; NumPy and Python refuse the others, or order complex numbers.

@@ -688,7 +688,7 @@ def write_into_a_numpy_scalar(x=0.5):
 
 
 def elements_that_are_unlike(x=np.ones(3)):
-    return np.unique(x)  # AD233 depends on the data
+    return np.roots(x)  # AD233 depends on the data
 
 
 def sorted_by_a_key(x=np.ones(3)):
@@ -937,3 +937,11 @@ def float_set_in_a_list_of_ints(x=0.5, n=3):
     values = [0] * n
     values[0] = x  # AD302 run-time length
     return values[0]
+
+
+def reciprocal_of_integers(n=3):
+    return np.reciprocal(n)  # AD302 of integers
+
+
+def remainders_of_integers(n=3):
+    return np.fmod(n, 2)  # AD302 of integers

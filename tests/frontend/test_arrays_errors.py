@@ -53,8 +53,8 @@ def unknown_argument(x):
     return np.sum(x, where=x > 0)
 
 
-def one_argument_where(x):
-    return x[np.where(x > 0)]
+def two_argument_where(x):
+    return x[np.where(x > 0, x)]
 
 
 def write_broadcast(x):
@@ -145,7 +145,7 @@ REFUSED = [
     (ragged, {"x": V}, "AD335", "same shape"),
     (bad_axis, {"m": M}, "AD333", "axis 2 is out of bounds"),
     (unknown_argument, {"x": V}, "AD234", "`where` is not supported"),
-    (one_argument_where, {"x": V}, "AD233", "one argument"),
+    (two_argument_where, {"x": V}, "AD323", "both or neither"),
     (write_broadcast, {"x": V}, "AD232", "cannot be written"),
     (write_reshaped_copy, {"m": M}, "AD232", "reshaped copy"),
     (integer_add, {"k": K, "x": V}, "AD338", "in-place"),

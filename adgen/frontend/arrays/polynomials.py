@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +9,9 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import scalars
 from adgen.frontend.arrays.build import as_array
-from adgen.frontend.arrays.elementwise import elementwise
-from adgen.frontend.arrays.indexing import getitem
 from adgen.frontend.arrays.integers import add, maximum, minimum, mul, quotient, sub, value
 from adgen.frontend.arrays.loops import span
 from adgen.frontend.arrays.model import Array, expression
-from adgen.frontend.arrays.ordering import sort
 from adgen.frontend.arrays.products import contract
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.reshaping import reshape
@@ -87,14 +83,3 @@ def kron(ctx: Context, a: Any, b: Any) -> Array:
     output = tuple(label for pair in zip(first, second) for label in pair)
     extents = [Number(value(ctx, mul(ctx, n, m))) for n, m in zip(left.extents, right.extents)]
     return reshape(ctx, contract(ctx, [left, right], [first, second], output), tuple(extents))
-
-
-@expands(np.median)
-def median(ctx: Context, a: Any) -> Any:
-    """`np.median` of all elements: the middle one, or the mean of the two in the middle."""
-    ordered = sort(ctx, reshape(ctx, as_array(ctx, a), (-1,)))
-    (extent,) = ordered.extents
-    middle = quotient(ctx, extent, 2)
-    pair = [quotient(ctx, sub(ctx, extent, 1), 2), middle]
-    x, y = (getitem(ctx, ordered, Number(value(ctx, k))) for k in pair)
-    return elementwise(ctx, operator.truediv, [elementwise(ctx, operator.add, [x, y]), np.float64(2.0)])

@@ -26,7 +26,7 @@ FUNCTIONS: dict[Any, Expansion] = {}
 METHODS: dict[str, Expansion] = {}
 SCIPY: dict[str, Expansion] = {}  # by name, so that SciPy need not be there
 
-DATA_DEPENDENT = {"unique", "nonzero", "argwhere", "flatnonzero", "compress", "extract", "bincount", "roots"}
+DATA_DEPENDENT = {"roots"}
 MASKS = "use `np.where(condition, a, b)`, or reduce what a mask picks: `np.sum(x[x > 0])`"
 STATIC_ONLY = frozenset(
     """

@@ -14,6 +14,8 @@ CHECKED = (
     "arrays.py",
     "integrals.py",
     "iterators.py",
+    "polynomials.py",
+    "searches.py",
     "splines.py",
     "statistics.py",
 )  # whose subscripts depend on the data
