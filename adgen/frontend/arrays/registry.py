@@ -75,6 +75,9 @@ def bound(name: str, expansion: Expansion, original: Any = None) -> Expansion:
         return received(ctx, name, out, result)
 
     call.__name__ = name
+    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=list(signature.parameters.values())[1:]
+    )
     call.__doc__ = expansion.__doc__
     return call
 
