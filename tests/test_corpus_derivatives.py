@@ -25,8 +25,10 @@ FILES = (
     "integers",
     "numpy_names",
     "scipy_names",
+    "library",
+    "interpolation",
 )
-SMOOTH = ("residuals", "complex_numbers")
+SMOOTH = ("residuals", "complex_numbers", "library", "interpolation")
 
 
 def has_floats(value: Any) -> bool:

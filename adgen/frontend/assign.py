@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 def name(ctx: Context, target: str, value: Any) -> Any:
     """Bind a name; what it names gets memory of its own.  Gives the value that was bound."""
-    if isinstance(value, Poison):
-        ctx.fail(value.code, value.message, value.help)
+    if isinstance(value, Poison):  # a part of what was unpacked: nothing is wrong until it is used
+        bind(ctx, target, value)
+        return value
     value = operators.secure(ctx, value, target)
     hint(ctx, value, target)
     bind(ctx, target, value)

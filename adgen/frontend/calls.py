@@ -31,8 +31,11 @@ from adgen.frontend import text as text_
 from adgen.frontend.arrays import ufuncs
 from adgen.frontend.choices import each
 from adgen.frontend.context import Frame
+from adgen.frontend.library import integral_names as _integral_names  # noqa: F401 - what it registers
 from adgen.frontend.library import names as _names  # noqa: F401 - what it registers
 from adgen.frontend.library import numpy_names as _numpy_names  # noqa: F401 - what it registers
+from adgen.frontend.library import root_names as _root_names  # noqa: F401 - what it registers
+from adgen.frontend.library import spline_names as _spline_names  # noqa: F401 - what it registers
 from adgen.frontend.library.arrays import vectorized
 from adgen.frontend.rules import rules_of
 from adgen.frontend.source import call_method, python_function
@@ -164,6 +167,10 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
         return call(ctx, callee.__func__, [callee.__self__, *args], kwargs, text)
     if _trusted(callee):
         args = [comprehensions.spread(ctx, x) if is_iterator(x) else x for x in args]
+    if isinstance(callee, type) and callee.__module__.partition(".")[0] == "scipy":
+        if not is_static([args, list(kwargs.values())]):
+            ctx.fail("AD201", f"`{text}` of what is not known when compiling is not supported", "make it outside")
+        return scalars.static(ctx, callee, *args, **kwargs)
     if isinstance(callee, type):
         return instances.construct(ctx, callee, args, kwargs, text)
     owner = getattr(callee, "__self__", None)

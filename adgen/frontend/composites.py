@@ -267,6 +267,13 @@ def python_bool(ctx: Context, x: Any = False) -> Any:
     return scalars.cast(ctx, x, BOOL, True)
 
 
+def polygamma(ctx: Context, n: Any, x: Any) -> Any:
+    """`scipy.special.polygamma`, whose order is an integer."""
+    if not isinstance(n, Number) and not float(n).is_integer():
+        return Number(ctx.builder.const(math.nan), False)
+    return in_double(ops.POLYGAMMA)(ctx, n, x)
+
+
 def signbit(ctx: Context, x: Any) -> Any:
     """True for a negative number and for -0.0."""
     return _op(ctx, operator.lt, scalars.row(ctx, ops.COPYSIGN, 1.0, x), 0.0)
@@ -290,7 +297,7 @@ def in_double(row: Any, fixed: int | None = None) -> Rule:
 def _order(ctx: Context, n: Any) -> Any:
     whole = isinstance(n, Number) or float(n).is_integer()
     if not whole or (isinstance(n, Number) and n.element.is_float):
-        ctx.fail("AD302", "Bessel functions are supported for integral orders", "make the order an int")
+        ctx.fail("AD302", "the order of this function must be an integer", "make the order an int")
     return scalars.to(ctx, n if isinstance(n, Number) else int(n), I64)
 
 
@@ -347,6 +354,7 @@ SCIPY: dict[str, Rule] = {
     "beta": beta,
     "betaln": betaln,
     "entr": entr,
+    "polygamma": polygamma,
 }
 
 

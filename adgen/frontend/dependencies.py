@@ -111,7 +111,7 @@ def _feed(digest: Any, value: Any, seen: tuple[int, ...]) -> None:
         put(value.__name__)
     elif isinstance(value, type):
         _feed_class(digest, value, seen, put)
-    elif callable(value) and not hasattr(value, "__dict__"):
+    elif callable(value) and not _attributes(value):
         put(getattr(value, "__module__", ""), getattr(value, "__qualname__", repr(type(value))))
     else:
         inner = getattr(value, "__wrapped__", None) or getattr(value, "py_func", None)
@@ -135,6 +135,8 @@ def _feed_class(digest: Any, value: type, seen: tuple[int, ...], put: Any) -> No
 
 
 def _attributes(value: Any) -> list[str]:
-    if hasattr(value, "__dict__"):
-        return list(vars(value))
+    declared = [getattr(kind, "__slots__", ()) for kind in type(value).__mro__]
+    slots = [slot for each in declared for slot in ((each,) if isinstance(each, str) else each)]
+    if slots or hasattr(value, "__dict__"):
+        return [*slots, *getattr(value, "__dict__", ())]
     return [f.name for f in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []

@@ -115,6 +115,11 @@ def bound(ctx: Context, frame: Frame, name: str, value: Any, local: bool) -> Any
         value = value.value
         if local:
             frame.names[name] = value
+    return usable(ctx, value)
+
+
+def usable(ctx: Context, value: Any) -> Any:
+    """The value, unless using it is an error."""
     if isinstance(value, Poison):
         ctx.fail(value.code, value.message, value.help)
     return value
@@ -286,20 +291,17 @@ def _subscript(ctx: Context, node: ast.Subscript) -> Any:
     value = expression(ctx, owner)
     key = expression(ctx, node.slice)
     ctx.place(node)
-    return subscripts.get(ctx, value, key)
+    return usable(ctx, subscripts.get(ctx, value, key))
 
 
 def _attribute(ctx: Context, node: ast.Attribute) -> Any:
     value = expression(ctx, node.value)
     ctx.place(node)
-    return attributes.get(ctx, value, node.attr)
+    return usable(ctx, attributes.get(ctx, value, node.attr))
 
 
 def _call(ctx: Context, node: ast.Call) -> Any:
-    value = calls.call_node(ctx, node)
-    if isinstance(value, Poison):
-        ctx.fail(value.code, value.message, value.help)
-    return value
+    return usable(ctx, calls.call_node(ctx, node))
 
 
 def _comprehension(ctx: Context, node: ast.expr) -> Any:

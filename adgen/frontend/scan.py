@@ -252,7 +252,7 @@ class Flow:
         if isinstance(node, ast.For | ast.While):
             return self._loop(node, out, leave, again)
         if isinstance(node, NESTED):
-            return out | used(node)
+            return (out - {getattr(node, "name", "")}) | used(node)
         return self._plain([node], out)
 
     def _try(self, node: ast.Try, out: frozenset[str], leave: frozenset[str], again: frozenset[str]) -> frozenset[str]:

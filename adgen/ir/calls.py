@@ -8,16 +8,18 @@ from dataclasses import replace
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, walk
 
+NAMING = {core.CALL: ("callee",), core.CUSTOM: ("vjp", "jvp", "residual")}
+
 
 def called(function: Function) -> Iterator[str]:
     """The names of the callees that the body of a function needs."""
     for operation in walk(function.body):
-        yield from (operation.attributes[kind] for kind in kinds(operation) if operation.attributes[kind])
+        yield from (operation.attributes[kind] for kind in kinds(operation))
 
 
 def kinds(operation: Operation) -> tuple[str, ...]:
     """The attributes of an operation that name callees."""
-    return {core.CALL: ("callee",), core.CUSTOM: ("vjp", "jvp")}.get(operation.row, ())
+    return tuple(kind for kind in NAMING.get(operation.row, ()) if operation.attributes.get(kind))
 
 
 def reachable(function: Function) -> Function:

@@ -19,7 +19,7 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `stack`, `push`, `pop` | | `element` | |
 | `call` | scalars | `callee` (its name), `types` (of the results) | what the callee returns |
 | `contract` | target, left, right, factor, rows, columns, depth, indices of the first element of each | `axes` | |
-| `custom` | inputs, outputs | `outputs` (how many), `types` (of the results), `vjp`, `jvp` | what the region yields |
+| `custom` | inputs, outputs | `outputs` (how many), `types` (of the results), callees | what the region yields |
 
 `for`: the region takes the index and the carried values and yields the next carried values; with `exit` it first
 yields a `bool`, and the loop ends after an iteration that yields False; `unordered` allows its carried sums to be taken
@@ -36,7 +36,9 @@ matrices is made one as the last thing before emission: no other pass meets it.
 buffers) alone, fills the outputs (the last operands, buffers) and yields the results.  `vjp` names a callee that takes
 the inputs, the results, the outputs and a cotangent of each floating-point result and output, and gives a cotangent of
 each floating-point input; `jvp` one that takes tangents of the inputs in place of the cotangents and gives tangents of
-the results and outputs.  One of the two may be empty: both are linear, and each is the other's transpose.
+the results and outputs.  One of the two may be empty: both are linear, and each is the other's transpose.  Instead of
+both, `residual` may name a callee that takes the inputs and the results and gives a number: the first result is the one
+for which it is zero, and the only one with a derivative.
 Indices and extents are `i64`; indices are in range and not negative: whoever makes a `load` has made the `check`.
 """
 
@@ -190,7 +192,7 @@ def _custom(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]
     count = attributes["outputs"]
     if not isinstance(count, int) or not all(isinstance(kind, Buffer) for kind in types[len(types) - count :]):
         raise _fail("the outputs are the last operands, and buffers")
-    rules = attributes["vjp"], attributes["jvp"]
+    rules = attributes["vjp"], attributes["jvp"], attributes.get("residual", "")
     if not all(isinstance(name, str) for name in rules) or not any(rules):
         raise _fail("a rule is the name of a callee, or empty for one of the two")
     return tuple(parse_type(text) for text in attributes["types"])

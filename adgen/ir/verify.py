@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from adgen.ir import core
+from adgen.ir.calls import kinds
 from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.translate import DTYPES
 from adgen.ir.types import BOOL, I64, Buffer, Scalar, Type
@@ -86,9 +87,8 @@ class _Verifier:
         if operation.row is core.CALL:
             self.call(operation, operation.attributes["callee"], (operation.operands, operation.results), place)
         if operation.row is core.CUSTOM:
-            for kind in ("vjp", "jvp"):
-                if operation.attributes[kind]:
-                    self.call(operation, operation.attributes[kind], rule_types(operation, kind), place)
+            for kind in kinds(operation):
+                self.call(operation, operation.attributes[kind], rule_types(operation, kind), place)
         if operation.row in core.WRITES and operation.operands[0] in self.tables:
             raise self.fail(place, "a table is never written")
         for region in operation.regions:
@@ -159,6 +159,8 @@ class _Verifier:
 def rule_types(custom: Operation, kind: str) -> Use:
     """Values of the types that a rule of a `custom` operation takes and gives."""
     known, moving, moved = core.known_to_rules(custom), core.moving(custom), core.moved(custom)
+    if kind == "residual":
+        return known, moved
     return ((*known, *moved), moving) if kind == "vjp" else ((*known, *moving), moved)
 
 

@@ -18,6 +18,7 @@ from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
+from adgen.passes.implicit import implicit
 from adgen.passes.independent import independent
 from adgen.passes.induction import induction
 from adgen.passes.sink_buffers import sink_buffers
@@ -57,7 +58,7 @@ EMITTED: tuple[Pass, ...] = (
 
 def simplify(function: Function) -> Function:
     """A primal made ready for differentiation."""
-    return apply(function, PRIMAL)
+    return apply(implicit(function), PRIMAL)
 
 
 def optimise(function: Function) -> Function:

@@ -145,3 +145,84 @@ def slopes(m=M, x=X, h=0.5):
 
 def running_total(x=X, m=M):
     return np.cumulative_sum(x), np.cumulative_sum(m, axis=0)
+
+
+def spectrum_in_single_precision(x=np.array([0.3, 1.7, -0.4], dtype=np.float32)):
+    return np.fft.fft(x), np.fft.irfft(np.fft.rfft(x), 3)
+
+
+def residuals_that_nobody_uses(m=M, y=np.array([1.0, -2.0])):
+    x, residuals, rank, s = np.linalg.lstsq(m, y, rcond=None)
+    return x, rank, s
+
+
+def middles(x=X, m=M, b=np.array([True, False, True])):
+    return np.median(x), np.median(m, axis=0), np.median(m, axis=1, keepdims=True), np.median(m), np.median(b)
+
+
+def middles_without_nan(a=MISSING, q=0.3):
+    first = np.nanmedian(a), np.nanmedian(a, axis=0), np.nanquantile(a, q), np.nanpercentile(a, [25, 80], axis=1)
+    return first, np.nanquantile(a, 0.5, axis=1, keepdims=True)
+
+
+def picked_by_conditions(x=X, m=M):
+    total = 0.0
+    for i in np.flatnonzero(x > 0.3):
+        total += x[i] * i
+    rows, columns = np.nonzero(m > 0.6)
+    places = np.argwhere(m < 1.0)
+    first = np.sum(m[rows, columns] ** 2), len(places), np.sum(places), np.sum(np.extract(x > 0.3, x)), len(rows)
+    return total, first, np.sum(np.compress(m[0] > 0.6, m, axis=1), axis=1), np.prod(x[np.where(x > 0)])
+
+
+def different_values(x=np.array([0.5, 2.0, 0.5, -1.0, 2.0])):
+    values, counts = np.unique(x, return_counts=True)
+    a, first, inverse = np.unique(x, return_index=True, return_inverse=True)
+    sets = np.sum(np.union1d(x, [7.0])), np.sum(np.intersect1d(x, [2.0, 3.0])), np.sum(np.setdiff1d(x, [0.5]))
+    return len(values), np.sum(values * counts), np.sum(values * first), np.sum(values[inverse] * x), np.sum(a), sets
+
+
+def counted(k=np.array([1, 3, 1]), w=np.array([0.5, 2.0, 1.5])):
+    total = np.bincount(k, weights=w, minlength=6)
+    return np.sum(total * total), np.dot(np.bincount(k), np.bincount(k, w)), len(total)
+
+
+def bins_in_two_directions(x=X, y=Y):
+    counts, a, b = np.histogram2d(x, y, bins=3)
+    sums, _, _ = np.histogram2d(x, y, [2, 3], [[0.0, 2.0], [-1.0, 3.0]], weights=x * y)
+    return counts, a, b, sums, np.histogram2d(x, y, bins=(np.array([-1.0, 0.5, 3.0]), np.array([-1.0, 1.0, 3.0])), density=True)[0]
+
+
+def fitted_polynomials(x=X, y=Y, m=M):
+    c = np.polyfit(x, y, 2)
+    return c, np.polyfit(x, y, 1, w=x * x), np.polyval(np.polyder(c), 0.5), np.polyint(c), np.polyfit(np.arange(2.0), m, 1)
+
+
+def arithmetic_of_polynomials(x=X, y=Y):
+    first = np.polyadd(x, y[1:]), np.polysub(x[:2], y), np.polymul(x, y[:2]), np.poly(x[:3]), np.polyder(x, 2)
+    return first, np.vander(x[:3]), np.vander(x, 2, increasing=True), np.polyint(y, m=2, k=3.0)
+
+
+def windows_of_run_time_length(n=6, b=4.0):
+    return np.hanning(n), np.hamming(n), np.blackman(n), np.bartlett(n), np.kaiser(n, b), np.hamming(5) * b, np.geomspace(b, 2.0, 3)
+
+
+def sines_over_their_argument(x=np.array([0.0, 0.3, -1.5, 1e-4, 2.0])):
+    return np.sinc(x), np.sinc(x[1])
+
+
+def phases(x=np.array([0.0, 3.0, -3.0, 2.9, -2.0])):
+    return np.unwrap(x), np.unwrap(x * 0.5, period=2.0), np.angle(1j * x + 1.0), np.unwrap(np.stack([x, x * 2.0]), axis=1)
+
+
+def chosen_elements(x=X, m=M, k=np.array([2, 0, 1, 1, 0])):
+    y = m * 1.0
+    np.put_along_axis(y, np.argmax(m, axis=1)[:, None], -5.0, axis=1)
+    window = np.lib.stride_tricks.sliding_window_view(x, 3)
+    first = np.choose(k, [x, 2.0 * x, x * x]), np.choose(k, (x, x + 1.0), mode="clip"), m[np.ix_([0, 1], [2, 0])]
+    return first, y, window.mean(axis=-1), np.rollaxis(m[None], 2).shape, np.dstack((m, m * m)), np.diagflat(m)
+
+
+def rearranged_again(m=M, x=X):
+    first = np.atleast_3d(m), np.matrix_transpose(m), np.linalg.multi_dot([m, m.T, m]), np.cumulative_prod(x)
+    return first, np.logaddexp2(x, 1.5), np.array_equiv(m, m[0]), np.lib.stride_tricks.sliding_window_view(m, 2, axis=1)

@@ -158,7 +158,7 @@ def recursion_that_returns_none(x=0.5, n=3):
 
 
 def unknown_library(x=np.array([1.0, 2.0])):
-    return np.sum(np.abs(np.fft.rfft(x)))  # AD236 fft
+    return np.sum(np.abs(np.fft.hfft(x)))  # AD236 hfft
 
 
 def undefined_name(x=0.5):
@@ -688,7 +688,7 @@ def write_into_a_numpy_scalar(x=0.5):
 
 
 def elements_that_are_unlike(x=np.ones(3)):
-    return np.unique(x)  # AD233 depends on the data
+    return np.roots(x)  # AD233 depends on the data
 
 
 def sorted_by_a_key(x=np.ones(3)):

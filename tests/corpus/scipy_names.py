@@ -1,6 +1,6 @@
 """Functions of SciPy."""
 import numpy as np
-from scipy import special, stats
+from scipy import interpolate, optimize, special, stats
 
 X = np.array([0.3, 1.7, 0.4, 2.2, 0.35])
 M = np.array([[1.0, 4.5, 0.5], [2.0, -1.0, 3.0]])
@@ -54,3 +54,15 @@ def single_precision(x=np.array([0.3, 0.5], dtype=np.float32)):
 
 def weights_of_nothing(x=np.array([1000.0, 1.0, 2.0]), b=np.array([0.0, 1.0, 3.0])):
     return special.logsumexp(x, b=b)
+
+
+def end_of_the_bracket(a=1.0):
+    return optimize.brentq(lambda x: x - a * 0.5, 0.5, 2.0)
+
+
+SHAPED = interpolate.PchipInterpolator(np.arange(4.0), np.array([1.0, 2.0, 1.5, 0.0]), extrapolate=False)
+LIMITED = interpolate.interp1d(np.arange(4.0), np.array([1.0, 2.0, 1.5, 0.0]), bounds_error=False)
+
+
+def outside_of_what_is_known(x=X):
+    return SHAPED(x * 9.0), LIMITED(x - 1.0), SHAPED(1.5)

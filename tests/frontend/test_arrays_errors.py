@@ -26,7 +26,7 @@ def masked_with_array(x, m):
 
 
 def fourier(x):
-    return np.sum(np.abs(np.fft.rfft(x)))
+    return np.sum(np.abs(np.fft.hfft(x)))
 
 
 def eigenvalues(m):
@@ -53,8 +53,8 @@ def unknown_argument(x):
     return np.sum(x, where=x > 0)
 
 
-def one_argument_where(x):
-    return x[np.where(x > 0)]
+def two_argument_where(x):
+    return x[np.where(x > 0, x)]
 
 
 def write_broadcast(x):
@@ -138,14 +138,14 @@ def joined(m, n):
 REFUSED = [
     (masked_value, {"x": V}, "AD233", "boolean mask"),
     (masked_with_array, {"x": V, "m": B}, "AD233", "boolean mask"),
-    (fourier, {"x": V}, "AD236", "`np.fft.rfft` is not supported"),
+    (fourier, {"x": V}, "AD236", "`np.fft.hfft` is not supported"),
     (eigenvalues, {"m": M}, "AD236", "`np.linalg.eig` is not supported"),
     (too_many, {"x": V}, "AD337", "too many indices"),
     (float_index, {"x": V}, "AD304", "must be an integer"),
     (ragged, {"x": V}, "AD335", "same shape"),
     (bad_axis, {"m": M}, "AD333", "axis 2 is out of bounds"),
     (unknown_argument, {"x": V}, "AD234", "`where` is not supported"),
-    (one_argument_where, {"x": V}, "AD233", "one argument"),
+    (two_argument_where, {"x": V}, "AD323", "both or neither"),
     (write_broadcast, {"x": V}, "AD232", "cannot be written"),
     (write_reshaped_copy, {"m": M}, "AD232", "reshaped copy"),
     (integer_add, {"k": K, "x": V}, "AD338", "in-place"),

@@ -25,6 +25,8 @@ CASES = [
         "integers",
         "numpy_names",
         "scipy_names",
+        "library",
+        "interpolation",
     )
     for function in harness.corpus(name)
 ]

@@ -16,7 +16,7 @@ from adgen.frontend.arrays.elementwise import elementwise, where
 from adgen.frontend.arrays.indexing import add_at, getitem
 from adgen.frontend.arrays.making import fresh
 from adgen.frontend.arrays.model import Array, Axis, Frame, View
-from adgen.frontend.arrays.registry import expands
+from adgen.frontend.arrays.registry import expands, function
 from adgen.frontend.arrays.reshaping import ravel
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import as_number, axis_argument, count, shape_tuple
@@ -196,10 +196,11 @@ def item(ctx: Context, array: Any, *index: Any) -> Any:
 
 @expands(np.where)
 def where_(ctx: Context, condition: Any, x: Any = None, y: Any = None) -> Any:
-    """`np.where` with three arguments."""
+    """`np.where` with three arguments; with one it is `np.nonzero`."""
+    if x is None and y is None:
+        return function(np.nonzero)(ctx, condition)  # type: ignore[misc]
     if x is None or y is None:
-        help = "use `np.where(condition, a, b)`"
-        ctx.fail("AD233", "`np.where` with one argument: the shape of its result depends on the data", help)
+        ctx.fail("AD323", "either both or neither of x and y should be given", raises=ValueError)
     return where(ctx, condition, x, y)
 
 

@@ -267,8 +267,8 @@ def linspace(ctx: Context, start: Any, stop: Any, num: Any = 50, endpoint: Any =
 
 
 @expands(np.meshgrid)
-def meshgrid(ctx: Context, *xi: Any, indexing: Any = "xy", sparse: Any = False, copy: Any = True) -> list[Array]:
-    """`np.meshgrid` of vectors."""
+def meshgrid(ctx: Context, *xi: Any, indexing: Any = "xy", sparse: Any = False, copy: Any = True) -> Any:
+    """`np.meshgrid` of vectors: a tuple from NumPy 2 on."""
     vectors = [settle(ctx, as_array(ctx, x)) for x in xi]
     if any(x.rank != 1 for x in vectors):
         ctx.fail("AD331", "`np.meshgrid` needs vectors")
@@ -282,7 +282,7 @@ def meshgrid(ctx: Context, *xi: Any, indexing: Any = "xy", sparse: Any = False, 
         frame = Frame(extents, (Axis(0, ((order.index(k), 1),)),))
         assert isinstance(vector, View | Lazy)
         grids.append(fresh(ctx, vector.framed(ctx, frame)))
-    return grids
+    return tuple(grids) if int(np.__version__.partition(".")[0]) > 1 else ctx.own(grids)
 
 
 # -- matrices ----------------------------------------------------------------------------------------------------

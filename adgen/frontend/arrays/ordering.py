@@ -189,8 +189,13 @@ def _in_type(ctx: Context, array: Array, element: Any) -> Array:
 
 
 @expands(np.interp)
-def interp(ctx: Context, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
+def interp(ctx: Context, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """`np.interp`: piecewise linear, constant beyond the ends."""
+    if period is not None:
+        from adgen.frontend import calls
+        from adgen.frontend.library.integrals import periodic
+
+        return calls.call(ctx, periodic, [x, xp, fp, period], {})
     wanted = as_array(ctx, x)
     grid, values = (_in_type(ctx, settle(ctx, as_array(ctx, a), 0), F64) for a in (xp, fp))
     if grid.rank != 1 or values.rank != 1:

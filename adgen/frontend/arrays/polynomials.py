@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,19 +9,15 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import scalars
 from adgen.frontend.arrays.build import as_array
-from adgen.frontend.arrays.elementwise import astype, elementwise
-from adgen.frontend.arrays.indexing import getitem
 from adgen.frontend.arrays.integers import add, maximum, minimum, mul, quotient, sub, value
 from adgen.frontend.arrays.loops import span
 from adgen.frontend.arrays.model import Array, expression
-from adgen.frontend.arrays.ordering import sort
 from adgen.frontend.arrays.products import contract
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.reshaping import reshape
 from adgen.frontend.arrays.storage import finish, settle
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Value
-from adgen.ir.types import F64
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -88,16 +83,3 @@ def kron(ctx: Context, a: Any, b: Any) -> Array:
     output = tuple(label for pair in zip(first, second) for label in pair)
     extents = [Number(value(ctx, mul(ctx, n, m))) for n, m in zip(left.extents, right.extents)]
     return reshape(ctx, contract(ctx, [left, right], [first, second], output), tuple(extents))
-
-
-@expands(np.median)
-def median(ctx: Context, a: Any) -> Any:
-    """`np.median` of all elements: the middle one, or the mean of the two in the middle."""
-    array = as_array(ctx, a)
-    array = array if array.element.is_float else astype(ctx, array, F64)
-    ordered = sort(ctx, reshape(ctx, array, (-1,)))
-    (extent,) = ordered.extents
-    middle = quotient(ctx, extent, 2)
-    pair = [quotient(ctx, sub(ctx, extent, 1), 2), middle]
-    x, y = (getitem(ctx, ordered, Number(value(ctx, k))) for k in pair)
-    return elementwise(ctx, operator.truediv, [elementwise(ctx, operator.add, [x, y]), 2.0])

@@ -6,6 +6,7 @@ other argument is refused by name.  `function` finds it by the function object, 
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from collections.abc import Callable
@@ -25,7 +26,7 @@ FUNCTIONS: dict[Any, Expansion] = {}
 METHODS: dict[str, Expansion] = {}
 SCIPY: dict[str, Expansion] = {}  # by name, so that SciPy need not be there
 
-DATA_DEPENDENT = {"unique", "nonzero", "argwhere", "flatnonzero", "compress", "extract", "bincount", "roots"}
+DATA_DEPENDENT = {"roots"}
 MASKS = "use `np.where(condition, a, b)`, or reduce what a mask picks: `np.sum(x[x > 0])`"
 STATIC_ONLY = frozenset(
     """
@@ -74,6 +75,9 @@ def bound(name: str, expansion: Expansion, original: Any = None) -> Expansion:
         return received(ctx, name, out, result)
 
     call.__name__ = name
+    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=list(signature.parameters.values())[1:]
+    )
     call.__doc__ = expansion.__doc__
     return call
 
@@ -145,11 +149,21 @@ def _of_scipy(callable_: Any, module: str) -> Expansion | None:
     """The expansion of a public function of SciPy, or of a method of one of its distributions."""
     package, name = module.split(".")[1], getattr(callable_, "__name__", "")
     public, owner = sys.modules.get(f"scipy.{package}"), getattr(callable_, "__self__", None)
+    for kind in type(callable_ if owner is None else owner).__mro__:
+        expansion = SCIPY.get(f"{package}.{kind.__name__}{'()' if owner is None else f'.{name}'}")
+        if expansion is not None and getattr(public, kind.__name__, None) is kind:
+            instance = callable_ if owner is None else owner
+            return bound(kind.__name__, functools.partial(_of_instance, expansion, instance), None)
     path, found = (name, callable_) if owner is None else (getattr(owner, "name", ""), owner)
     if not isinstance(path, str) or getattr(public, path, None) is not found:
         return None
     expansion = SCIPY.get(f"{package}.{name}" if owner is None else f"{package}.{path}.{name}")
     return None if expansion is None else bound(name, expansion, callable_)
+
+
+def _of_instance(expansion: Expansion, instance: Any, ctx: Context, *args: Any, **kwargs: Any) -> Any:
+    """An expansion of what an object of SciPy does."""
+    return expansion(ctx, instance, *args, **kwargs)
 
 
 def method(name: str) -> Expansion | None:

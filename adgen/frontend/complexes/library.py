@@ -83,6 +83,8 @@ def reciprocal(ctx: Context, x: Any) -> Number:
 
 def angle(ctx: Context, z: Any, deg: Any = False) -> Any:
     """`np.angle`: of a real number 0 or pi."""
+    if isinstance(deg, Number):
+        ctx.fail_dynamic("AD222", "`angle`: the argument `deg` must be known when compiling")
     first, second = parts(ctx, z)
     turn = scalars.row(ctx, ops.ATAN2, second, first)
     return scalars.binary(ctx, operator.mul, turn, 180.0 / math.pi) if deg else turn

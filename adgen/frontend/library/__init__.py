@@ -10,7 +10,15 @@ from __future__ import annotations
 
 import os
 
-CHECKED = ("arrays.py", "iterators.py", "statistics.py")  # whose subscripts depend on the data
+CHECKED = (
+    "arrays.py",
+    "integrals.py",
+    "iterators.py",
+    "polynomials.py",
+    "searches.py",
+    "splines.py",
+    "statistics.py",
+)  # whose subscripts depend on the data
 FOLDER = os.path.join(os.path.dirname(__file__), "")
 
 

@@ -150,6 +150,7 @@ def logspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: A
 
 def modf(x: Any) -> Any:
     """`np.modf`: the fraction and the whole part, both with the sign of the number."""
+    x = np.multiply(x, 1.0)
     whole = np.trunc(x)
     return np.copysign(np.where(np.isinf(x), 0.0, x - np.where(np.isinf(x), 0.0, whole)), x), whole
 
@@ -234,6 +235,111 @@ def _slopes(f: Any, spacing: Any, axis: Any) -> Any:
         result[0] = (y[1] - y[0]) / steps[0]
         result[-1] = (y[-1] - y[-2]) / steps[-1]
     return np.moveaxis(result, 0, axis)
+
+
+def choose(a: Any, choices: Any, mode: Any = "raise") -> Any:
+    """`np.choose` among arrays."""
+    a = np.asarray(a)
+    last = len(choices) - 1
+    if mode == "clip":
+        a = np.clip(a, 0, last)
+    elif mode == "wrap":
+        a = a % (last + 1)
+    elif np.any((a < 0) | (a > last)):
+        raise ValueError("invalid entry in choice array")
+    result = choices[last]
+    for k in range(last - 1, -1, -1):
+        result = np.where(a == k, choices[k], result)
+    return result
+
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    """`np.put_along_axis` of a vector or a matrix."""
+    if arr.ndim == 1:
+        arr[indices] = values
+    elif axis % 2 == 0:
+        arr[indices, np.arange(arr.shape[1])[None, :]] = values
+    else:
+        arr[np.arange(arr.shape[0])[:, None], indices] = values
+
+
+def open_mesh(*args: Any) -> Any:
+    """`np.ix_` of vectors of indices."""
+    found = [np.asarray(a) for a in args]
+    return tuple(a.reshape((1,) * k + (-1,) + (1,) * (len(found) - 1 - k)) for k, a in enumerate(found))
+
+
+def sliding_window_view(x: Any, window_shape: Any, axis: Any = None) -> Any:
+    """`np.lib.stride_tricks.sliding_window_view` along one axis, as a copy."""
+    x = np.asarray(x)
+    width = window_shape[0] if isinstance(window_shape, tuple) else window_shape
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError("Since axis is None, must provide window_shape for all dimensions of `x`")
+        axis = 0
+    moved = np.moveaxis(x, axis, -1)
+    count = moved.shape[-1] - width + 1
+    if count < 1:
+        raise ValueError("window shape cannot be larger than input array shape")
+    return np.moveaxis(moved[..., np.arange(count)[:, None] + np.arange(width)], -2, axis)
+
+
+def rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
+    """`np.rollaxis`."""
+    a = np.asarray(a)
+    axis = axis % a.ndim
+    start = start + a.ndim if start < 0 else start
+    return np.moveaxis(a, axis, start - 1 if axis < start else start)
+
+
+def dstack(tup: Any) -> Any:
+    """`np.dstack`."""
+    return np.concatenate([atleast_3d(a) for a in tup], axis=2)
+
+
+def atleast_3d(a: Any) -> Any:
+    """`np.atleast_3d`."""
+    a = np.asarray(a)
+    if a.ndim == 0:
+        return a.reshape((1, 1, 1))
+    if a.ndim == 1:
+        return a[None, :, None]
+    return a[:, :, None] if a.ndim == 2 else a
+
+
+def diagflat(v: Any, k: Any = 0) -> Any:
+    """`np.diagflat`."""
+    return np.diag(np.ravel(v), k)
+
+
+def logaddexp2(x1: Any, x2: Any) -> Any:
+    """`np.logaddexp2`."""
+    return np.logaddexp(np.multiply(x1, np.log(2.0)), np.multiply(x2, np.log(2.0))) / np.log(2.0)
+
+
+def cumulative_prod(x: Any, axis: Any = None) -> Any:
+    """`np.cumulative_prod`, which needs an axis for more than a vector."""
+    if axis is None and np.ndim(x) != 1:
+        raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+    return np.cumprod(x, axis=axis)
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """`np.array_equiv` of arrays that can be broadcast."""
+    return bool(np.all(np.asarray(a1) == np.asarray(a2)))
+
+
+def matrix_transpose(x: Any) -> Any:
+    """`np.matrix_transpose`."""
+    return np.swapaxes(x, -1, -2)
+
+
+def multi_dot(arrays: Any) -> Any:
+    """`np.linalg.multi_dot`, from the left."""
+    result = arrays[0]
+    for a in arrays[1:]:
+        result = np.dot(result, a)
+    return result
 
 
 def cumulative_sum(x: Any, axis: Any = None) -> Any:

@@ -8,18 +8,69 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adgen.frontend import inline
+from adgen.frontend import inline, scalars
 from adgen.frontend.arrays.build import refuse_complex
 from adgen.frontend.arrays.registry import expands
-from adgen.frontend.library import arrays, statistics
+from adgen.frontend.library import arrays, fourier, polynomials, searches, statistics
 from adgen.frontend.values import is_number, is_static
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 # The parameters that decide which code runs.
-STATIC = ("axis", "keepdims", "rowvar", "bias", "right", "density", "mode", "method", "endpoint")
-CHOICES = {"mode": ("constant", "edge", "wrap", "reflect", "symmetric", "full", "same", "valid"), "method": ("linear",)}
+STATIC = (
+    "axis",
+    "axes",
+    "keepdims",
+    "rowvar",
+    "bias",
+    "right",
+    "density",
+    "mode",
+    "method",
+    "endpoint",
+    "norm",
+    "increasing",
+    "return_index",
+    "return_inverse",
+    "return_counts",
+    "window_shape",
+)
+CHOICES = {
+    "mode": ("constant", "edge", "wrap", "reflect", "symmetric", "full", "same", "valid", "raise", "clip"),
+    "method": ("linear",),
+    "norm": (None, "backward", "ortho", "forward"),
+}
+SEARCHES = (
+    "nonzero", "flatnonzero", "argwhere", "extract", "compress", "bincount", "unique", "intersect1d", "setdiff1d",
+    "union1d",
+)  # fmt: skip
+POLYNOMIALS = (
+    "vander", "polyfit", "polyder", "polyint", "polyadd", "polysub", "polymul", "poly", "geomspace", "hanning",
+    "hamming", "blackman", "bartlett", "kaiser", "sinc", "unwrap",
+)  # fmt: skip
+ORDER = {np.polyder: ("m",), np.polyint: ("m",)}
+FOURIER = {
+    getattr(np.fft, function.__name__): function
+    for function in (
+        fourier.fft,
+        fourier.ifft,
+        fourier.rfft,
+        fourier.irfft,
+        fourier.fft2,
+        fourier.ifft2,
+        fourier.fftn,
+        fourier.ifftn,
+        fourier.rfft2,
+        fourier.irfft2,
+        fourier.rfftn,
+        fourier.irfftn,
+        fourier.fftfreq,
+        fourier.rfftfreq,
+        fourier.fftshift,
+        fourier.ifftshift,
+    )
+}
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.digitize: statistics.digitize,
@@ -58,6 +109,25 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.minimum.accumulate: arrays.running_minimum,
     np.add.accumulate: arrays.running_sum,
     np.multiply.accumulate: arrays.running_product,
+    np.median: statistics.median,
+    np.nanmedian: statistics.nanmedian,
+    np.nanpercentile: statistics.nanpercentile,
+    np.nanquantile: statistics.nanquantile,
+    np.histogram2d: statistics.histogram2d,
+    np.choose: arrays.choose,
+    np.put_along_axis: arrays.put_along_axis,
+    np.ix_: arrays.open_mesh,
+    np.lib.stride_tricks.sliding_window_view: arrays.sliding_window_view,
+    np.rollaxis: arrays.rollaxis,
+    np.dstack: arrays.dstack,
+    np.atleast_3d: arrays.atleast_3d,
+    np.diagflat: arrays.diagflat,
+    np.logaddexp2: arrays.logaddexp2,
+    np.array_equiv: arrays.array_equiv,
+    np.linalg.multi_dot: arrays.multi_dot,
+    **{getattr(np, name): getattr(searches, name) for name in SEARCHES},
+    **{getattr(np, name): getattr(polynomials, name) for name in POLYNOMIALS},
+    **FOURIER,
 }
 
 # What is right for complex numbers too; the others are refused for them.
@@ -73,12 +143,31 @@ COMPLEX = (
     np.gradient,
     np.ediff1d,
     np.correlate,
+    np.choose,
+    np.ix_,
+    np.lib.stride_tricks.sliding_window_view,
+    np.rollaxis,
+    np.dstack,
+    np.atleast_3d,
+    np.diagflat,
+    np.linalg.multi_dot,
+    np.nonzero,
+    np.flatnonzero,
+    np.extract,
+    np.compress,
+    np.vander,
+    np.polyder,
+    np.polyadd,
+    np.polysub,
+    np.polymul,
     np.add.accumulate,
     np.multiply.accumulate,
     getattr(np, "cumulative_sum", None),
+    *FOURIER,
 )
 
-OWN = (np.cov, np.block)  # raise ValueError for what is not supported, where NumPy does not
+TABULATED = tuple(getattr(np, name) for name in (*SEARCHES, *POLYNOMIALS))  # by NumPy where that is possible
+OWN = (np.cov, np.block, np.unique)  # raise ValueError for what is not supported, where NumPy does not
 
 
 def lowered(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,10 +177,12 @@ def lowered(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     def expansion(ctx: Context, *args: Any, **kwargs: Any) -> Any:
         if original not in COMPLEX:
             refuse_complex(ctx, name, args, kwargs)
+        if original in TABULATED and is_static([args, list(kwargs.values())]):
+            return scalars.static(ctx, original, *args, **kwargs)
         if original in OWN and ctx.catching(ValueError):
             ctx.refuse_raising("ValueError", ctx.span)
         for key, value in signature.bind(*args, **kwargs).arguments.items():
-            if key in STATIC and not is_static(value):
+            if (key in STATIC or key in ORDER.get(original, ())) and not is_static(value):
                 ctx.fail_dynamic("AD222", f"`{name}`: the argument `{key}` must be known when compiling")
             if key == "constant_values" and not is_number(value):
                 ctx.fail("AD234", f"`{name}`: the argument `{key}` must be one number")
@@ -106,8 +197,9 @@ def lowered(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     return expansion
 
 
-if hasattr(np, "cumulative_sum"):
-    FUNCTIONS[np.cumulative_sum] = arrays.cumulative_sum
+for _name in ("cumulative_sum", "cumulative_prod", "matrix_transpose"):
+    if hasattr(np, _name):
+        FUNCTIONS[getattr(np, _name)] = getattr(arrays, _name)
 
 for _original, _function in FUNCTIONS.items():
     expands(_original)(lowered(_original, _function))

@@ -180,6 +180,96 @@ def nanstd(a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> An
     return np.where(squares > 0.0, np.sqrt(np.where(squares > 0.0, squares, 1.0)), squares)
 
 
+def median(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """`np.median`: the middle element, or the mean of the two in the middle; NaN where there is one."""
+    a = np.asarray(a) * 1.0
+    ordered = np.sort(a, axis=None) if axis is None else np.moveaxis(np.sort(a, axis=axis), axis, 0)
+    n = ordered.shape[0]
+    middle = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2.0
+    return _kept(np.where(np.isnan(ordered[n - 1]), np.nan, middle), a, axis, keepdims)
+
+
+def _kept(result: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    if not keepdims:
+        return result
+    return np.reshape(result, (1,) * a.ndim) if axis is None else np.expand_dims(result, axis)
+
+
+def nanmedian(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """`np.nanmedian`."""
+    return nanquantile(a, 0.5, axis, keepdims)
+
+
+def nanpercentile(a: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """`np.nanpercentile`."""
+    if np.ndim(q) == 0:
+        return nanquantile(a, q / 100.0, axis, keepdims)
+    return nanquantile(a, [q[k] / 100.0 for k in range(len(q))], axis, keepdims)
+
+
+def nanquantile(a: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """`np.nanquantile` by linear interpolation between the sorted elements that are numbers."""
+    a = np.asarray(a) * 1.0
+    if np.ndim(q) != 0:
+        return np.stack([nanquantile(a, q[k], axis, keepdims) for k in range(len(q))])
+    if not (q >= 0.0 and q <= 1.0):
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    if axis is None or a.ndim == 1:
+        return _kept(_quantile_of_numbers(np.sort(a, axis=None), q), a, axis, keepdims)
+    ordered = np.moveaxis(np.sort(a, axis=axis), axis, -1)
+    rows = 1
+    for extent in ordered.shape[:-1]:
+        rows = rows * extent
+    flat = ordered.reshape((rows, ordered.shape[-1]))
+    found = np.array([_quantile_of_numbers(flat[i], q) for i in range(rows)]).reshape(ordered.shape[:-1])
+    return _kept(found, a, axis, keepdims)
+
+
+def _quantile_of_numbers(ordered: Any, q: Any) -> Any:
+    number = len(ordered) - int(np.sum(np.isnan(ordered)))
+    if number == 0:
+        return np.nan
+    place = q * (number - 1)
+    k = min(int(np.floor(place)), number - 1)
+    low, high, t = ordered[k], ordered[min(k + 1, number - 1)], place - k
+    return high - (high - low) * (1.0 - t) if t >= 0.5 else low + (high - low) * t
+
+
+def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """`np.histogram2d`."""
+    x, y = np.ravel(x), np.ravel(y)
+    pair = isinstance(bins, list | tuple) and len(bins) == 2
+    first = _edges(x, bins[0] if pair else bins, None if range is None else range[0])
+    second = _edges(y, bins[1] if pair else bins, None if range is None else range[1])
+    weights = None if weights is None else np.ravel(weights)
+    sums = np.zeros((len(first) - 1, len(second) - 1))
+    for i in np.arange(len(x)):
+        row, column = _bin(x[i], first), _bin(y[i], second)
+        if row >= 0 and column >= 0:
+            sums[row, column] += 1.0 if weights is None else weights[i]
+    if density:
+        sums = sums / np.diff(first)[:, None] / np.diff(second)[None, :] / np.sum(sums)
+    return sums, first, second
+
+
+def _edges(values: Any, bins: Any, range: Any) -> Any:
+    if np.ndim(bins) == 0:
+        first, last = _ends(values, range)
+        return np.linspace(first, last, bins + 1)
+    edges = np.asarray(bins) * 1.0
+    if np.any(edges[1:] < edges[:-1]):
+        raise ValueError("`bins` must increase monotonically")
+    return edges
+
+
+def _bin(value: Any, edges: Any) -> Any:
+    """The bin of a number, -1 outside."""
+    last = len(edges) - 1
+    if not (value >= edges[0] and value <= edges[last]):
+        return -1
+    return min(int(np.searchsorted(edges, value, side="right")) - 1, last - 1)
+
+
 def quantile(a: Any, q: Any, axis: Any = None, method: Any = "linear") -> Any:
     """`np.quantile` by linear interpolation between the sorted elements."""
     a = np.asarray(a)
