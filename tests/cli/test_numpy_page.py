@@ -47,7 +47,9 @@ def public(module: Any) -> Iterator[tuple[str, Any]]:
 def parameters(function: Any) -> str:
     """The names of the parameters of an expansion."""
     found = list(inspect.signature(function).parameters.values())
-    return ", ".join(("*" if p.kind is KINDS.VAR_POSITIONAL else "") + p.name for p in found if p.name != "self")
+    return ", ".join(
+        ("*" if p.kind is KINDS.VAR_POSITIONAL else "") + p.name for p in found if p.name not in ("self", "ctx")
+    )
 
 
 def entry(function: Any) -> str | None:
@@ -59,7 +61,7 @@ def entry(function: Any) -> str | None:
         return ""
     rule = builtin.TABLE.get(function)
     if rule is not None:
-        return ", ".join(parameters(rule).split(", ")[1:])
+        return parameters(rule)
     return None
 
 
@@ -82,7 +84,7 @@ def of_scipy(package: str) -> dict[str, str]:
         found = dict.fromkeys(sorted(names), "")
     for path, expansion in sorted(registry.SCIPY.items()):
         if path.startswith(f"{package}."):
-            found[path.partition(".")[2].removesuffix("()")] = ", ".join(parameters(expansion).split(", ")[1:])
+            found[path.partition(".")[2].removesuffix("()")] = parameters(expansion)
     return found
 
 
