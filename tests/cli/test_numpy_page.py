@@ -46,7 +46,7 @@ def public(module: Any) -> Iterator[tuple[str, Any]]:
 
 def parameters(function: Any) -> str:
     """The names of the parameters of an expansion."""
-    found = list(inspect.signature(function).parameters.values())
+    found = getattr(function, "takes", None) or list(inspect.signature(function).parameters.values())
     return ", ".join(
         ("*" if p.kind is KINDS.VAR_POSITIONAL else "") + p.name for p in found if p.name not in ("self", "ctx")
     )
