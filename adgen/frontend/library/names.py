@@ -25,7 +25,7 @@ from adgen.frontend.library import (
     triangular,
 )
 from adgen.frontend.values import Poison, is_static
-from adgen.ir.types import F64
+from adgen.ir.types import F64, I32
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -251,7 +251,8 @@ def lstsq(ctx: Context, a: Any, b: Any, rcond: Any = None) -> Any:
     message = "the residuals of `np.linalg.lstsq` are not supported: their shape depends on values"
     residuals = Poison("AD236", message, "compute them: `np.sum((a @ x - b)**2, axis=0)`")
     s = run(ctx, singular.singular_values, (matrix,))
-    return x, residuals, run(ctx, singular.rank_of, (matrix, s)), s
+    rank = scalars.cast(ctx, run(ctx, singular.rank_of, (matrix, s)), I32, False)  # of LAPACK's own integers
+    return x, residuals, rank, s
 
 
 @expands(np.linalg.matrix_rank)
