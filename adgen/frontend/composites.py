@@ -267,8 +267,8 @@ def python_bool(ctx: Context, x: Any = False) -> Any:
     return scalars.cast(ctx, x, BOOL, True)
 
 
-def polygamma(ctx: Context, n: Any, x: Any) -> Any:
-    """`scipy.special.polygamma`, whose order is an integer."""
+def of_whole_order(ctx: Context, n: Any, x: Any) -> Any:
+    """SciPy's derivative of the digamma function: of a whole order, and not a number otherwise."""
     if not isinstance(n, Number) and not float(n).is_integer():
         return Number(ctx.builder.const(math.nan), False)
     return in_double(ops.POLYGAMMA)(ctx, n, x)
@@ -354,7 +354,7 @@ SCIPY: dict[str, Rule] = {
     "beta": beta,
     "betaln": betaln,
     "entr": entr,
-    "polygamma": polygamma,
+    ops.POLYGAMMA.name: of_whole_order,
 }
 
 
