@@ -25,8 +25,9 @@ FILES = (
     "scipy_names",
     "library",
     "interpolation",
+    "special_functions",
 )
-SMOOTH = ("residuals", "complex_numbers", "library", "interpolation")
+SMOOTH = ("residuals", "complex_numbers", "library", "interpolation", "special_functions")
 CASES = [(name, function) for name in FILES for function in harness.corpus(name)]
 
 

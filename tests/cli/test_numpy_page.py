@@ -46,7 +46,7 @@ def public(module: Any) -> Iterator[tuple[str, Any]]:
 
 def parameters(function: Any) -> str:
     """The names of the parameters of an expansion."""
-    found = list(inspect.signature(function).parameters.values())
+    found = list(inspect.signature(function).parameters.values())[1:]
     return ", ".join(("*" if p.kind is KINDS.VAR_POSITIONAL else "") + p.name for p in found if p.name != "self")
 
 
@@ -54,12 +54,12 @@ def entry(function: Any) -> str | None:
     """The arguments that a function takes; empty where it acts on elements; None where it is not supported."""
     expansion = registry.FUNCTIONS.get(function)
     if expansion is not None and not scalars.supported(function):
-        return parameters(expansion)
+        return parameters(expansion.expansion)  # type: ignore[attr-defined]
     if scalars.supported(function):
         return ""
     rule = builtin.TABLE.get(function)
     if rule is not None:
-        return ", ".join(parameters(rule).split(", ")[1:])
+        return parameters(rule)
     return None
 
 
@@ -82,7 +82,7 @@ def of_scipy(package: str) -> dict[str, str]:
         found = dict.fromkeys(sorted(names), "")
     for path, expansion in sorted(registry.SCIPY.items()):
         if path.startswith(f"{package}."):
-            found[path.partition(".")[2].removesuffix("()")] = ", ".join(parameters(expansion).split(", ")[1:])
+            found[path.partition(".")[2].removesuffix("()")] = parameters(expansion)
     return found
 
 

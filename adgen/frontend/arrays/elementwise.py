@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 CHEAP = 2  # operations an element: what costs more is computed once before it is broadcast
 
+DEAR = 100  # the work of an operation with a region
+
 
 def is_operand_array(x: Any) -> bool:
     """True for what takes part in an elementwise operation element by element."""
@@ -101,7 +103,7 @@ def probe(ctx: Context, callable_: Any, operands: Sequence[Any]) -> tuple[Scalar
     with ctx.builder.block([x for x in samples if isinstance(x, Value)]) as scratch:
         numbers = [Number(x, weak=False) if isinstance(x, Value) else x for x in samples]
         result = ctx.number(scalars.apply(ctx, callable_, *numbers))
-    return result.element, sum(operation.row.cost for operation in scratch.operations)
+    return result.element, sum(DEAR if op.regions else op.row.cost for op in scratch.operations)
 
 
 def where(ctx: Context, condition: Any, a: Any, b: Any) -> Any:

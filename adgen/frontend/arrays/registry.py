@@ -75,9 +75,7 @@ def bound(name: str, expansion: Expansion, original: Any = None) -> Expansion:
         return received(ctx, name, out, result)
 
     call.__name__ = name
-    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=list(signature.parameters.values())[1:]
-    )
+    call.expansion = expansion  # type: ignore[attr-defined]
     call.__doc__ = expansion.__doc__
     return call
 
