@@ -27,8 +27,9 @@ FILES = (
     "scipy_names",
     "library",
     "interpolation",
+    "special_functions",
 )
-SMOOTH = ("residuals", "complex_numbers", "library", "interpolation")
+SMOOTH = ("residuals", "complex_numbers", "library", "interpolation", "special_functions")
 
 
 def has_floats(value: Any) -> bool:

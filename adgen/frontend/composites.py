@@ -16,6 +16,7 @@ import numpy as np
 from adgen import ops
 from adgen.frontend import scalars
 from adgen.frontend.complexes import library
+from adgen.frontend.library import special
 from adgen.frontend.values import Number, is_number
 from adgen.ir.types import BOOL, F32, F64, I8, I64
 
@@ -331,6 +332,23 @@ def entr(ctx: Context, x: Any) -> Any:
     return scalars.select(ctx, _op(ctx, operator.lt, x, 0.0), -math.inf, value)
 
 
+def of_library(function: Any, degree: bool = False) -> Rule:
+    """A function of the library, which computes in double precision; one of a degree takes that first."""
+
+    def rule(ctx: Context, *operands: Any) -> Any:
+        from adgen.frontend import calls
+
+        leading, numbers = (operands[:1], operands[1:]) if degree else ((), operands)
+        if any(isinstance(n, Number) or not float(n).is_integer() or n < 0 for n in leading):
+            ctx.fail("AD222", f"`{function.__name__}`: the degree must be an integer that is known when compiling")
+        given = [Number(scalars.to(ctx, number, F64), False) for number in numbers]
+        result = ctx.number(calls.call(ctx, function, [*map(int, leading), *given], {}), F64)
+        single = all(scalars.kind(ctx, number) == (F32, False) for number in numbers)
+        return scalars.cast(ctx, result, F32, False) if single else result
+
+    return rule
+
+
 SCIPY: dict[str, Rule] = {
     "j0": in_double(ops.BESSELJ, 0),
     "j1": in_double(ops.BESSELJ, 1),
@@ -355,6 +373,10 @@ SCIPY: dict[str, Rule] = {
     "betaln": betaln,
     "entr": entr,
     ops.POLYGAMMA.name: of_whole_order,
+    "loggamma": lambda ctx, x: scalars.row(ctx, ops.LGAMMA, x),
+    ops.CBRT.name: lambda ctx, x: scalars.row(ctx, ops.CBRT, x),
+    **{function.__name__.lstrip("_"): of_library(function) for function in special.FUNCTIONS},
+    **{function.__name__: of_library(function, True) for function in special.OF_DEGREE},
 }
 
 

@@ -46,17 +46,15 @@ def public(module: Any) -> Iterator[tuple[str, Any]]:
 
 def parameters(function: Any) -> str:
     """The names of the parameters of an expansion."""
-    found = getattr(function, "takes", None) or list(inspect.signature(function).parameters.values())
-    return ", ".join(
-        ("*" if p.kind is KINDS.VAR_POSITIONAL else "") + p.name for p in found if p.name not in ("self", "ctx")
-    )
+    found = list(inspect.signature(function).parameters.values())[1:]
+    return ", ".join(("*" if p.kind is KINDS.VAR_POSITIONAL else "") + p.name for p in found if p.name != "self")
 
 
 def entry(function: Any) -> str | None:
     """The arguments that a function takes; empty where it acts on elements; None where it is not supported."""
     expansion = registry.FUNCTIONS.get(function)
     if expansion is not None and not scalars.supported(function):
-        return parameters(expansion)
+        return parameters(expansion.expansion)  # type: ignore[attr-defined]
     if scalars.supported(function):
         return ""
     rule = builtin.TABLE.get(function)

@@ -27,6 +27,7 @@ CASES = [
         "scipy_names",
         "library",
         "interpolation",
+        "special_functions",
     )
     for function in harness.corpus(name)
 ]

@@ -16,13 +16,16 @@ from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import Extents, broadcast, is_one, stretch
 from adgen.frontend.arrays.storage import finish, settle
 from adgen.frontend.values import Number, is_number
-from adgen.ir.nodes import Value
+from adgen.ir import core
+from adgen.ir.nodes import Operation, Value, walk
 from adgen.ir.types import BOOL, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 CHEAP = 2  # operations an element: what costs more is computed once before it is broadcast
+
+DEAR = 100  # the work of an operation with a loop in it
 
 
 def is_operand_array(x: Any) -> bool:
@@ -101,7 +104,14 @@ def probe(ctx: Context, callable_: Any, operands: Sequence[Any]) -> tuple[Scalar
     with ctx.builder.block([x for x in samples if isinstance(x, Value)]) as scratch:
         numbers = [Number(x, weak=False) if isinstance(x, Value) else x for x in samples]
         result = ctx.number(scalars.apply(ctx, callable_, *numbers))
-    return result.element, sum(operation.row.cost for operation in scratch.operations)
+    return result.element, sum(map(_work, scratch.operations))
+
+
+def _work(operation: Operation) -> int:
+    """What an operation costs; one that loops, or may, is dear."""
+    inner = (op for region in operation.regions for op in walk(region))
+    loops = any(op.row in (*core.LOOPS, core.CUSTOM, core.CALL) for op in (operation, *inner))
+    return DEAR if loops else operation.row.cost
 
 
 def where(ctx: Context, condition: Any, a: Any, b: Any) -> Any:

@@ -75,7 +75,7 @@ def bound(name: str, expansion: Expansion, original: Any = None) -> Expansion:
         return received(ctx, name, out, result)
 
     call.__name__ = name
-    call.takes = tuple(signature.parameters.values())[1:]  # type: ignore[attr-defined]
+    call.expansion = expansion  # type: ignore[attr-defined]
     call.__doc__ = expansion.__doc__
     return call
 
