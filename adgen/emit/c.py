@@ -90,7 +90,7 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         banner=BANNER,
         header_name=header_name,
         directives=[
-            *([HINTS] if any(line.lstrip().startswith("#pragma omp") for line in lines) else []),
+            *([HINTS] if any("#pragma omp" in text for text in (*lines, *spelled)) else []),
             *([FILLED] if any(LOCAL_ARRAY.match(line) for line in lines) else []),
         ],
         helpers=[*memory_helpers(lines), *spelled],

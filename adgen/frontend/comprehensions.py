@@ -140,7 +140,7 @@ def first(ctx: Context, generator: Generator, default: Any) -> Any:
     """The first item of a generator expression, after which it is not run on."""
     name = ast.Name(".default", ast.Load())
     end = ast.Raise(name, None) if default is NotImplemented else ast.Return(name)
-    function = nested_loops(generator.node, ast.Return(generator.node.elt), [end], [".default"])
+    function = nested_loops(generator.node, [ast.Return(generator.node.elt)], [end], [".default"])
     last = StopIteration if default is NotImplemented else default
     return calls.call(ctx, Closure("next", function, generator.frame), [generator.source, last], {}, "next")
 
@@ -265,7 +265,7 @@ def evaluate_node(ctx: Context, node: Any) -> Any:
 def _of_yielding(ctx: Context, node: Any, source: Yielding) -> Any:
     """A comprehension over what a function with `yield` gives: one more such function."""
     item = ast.Tuple([node.key, node.value], ast.Load()) if isinstance(node, ast.DictComp) else node.elt
-    closure = Closure("<genexpr>", nested_loops(node, ast.Expr(ast.Yield(item)), []), ctx.frame)
+    closure = Closure("<genexpr>", nested_loops(node, [ast.Expr(ast.Yield(item))], []), ctx.frame)
     made = calls.call(ctx, closure, [source], {})
     if isinstance(node, ast.GeneratorExp):
         return made
@@ -273,9 +273,10 @@ def _of_yielding(ctx: Context, node: Any, source: Yielding) -> Any:
     return ctx.own(values) if isinstance(node, ast.ListComp) else _keyed(ctx, node, values)
 
 
-def nested_loops(node: Any, inside: ast.stmt, after: list[ast.stmt], parameters: Iterable[str] = ()) -> ast.FunctionDef:
-    """The function of `.source` (and more) that runs the clauses of a comprehension as loops around a statement."""
-    statements: list[ast.stmt] = [inside]
+def nested_loops(
+    node: Any, statements: list[ast.stmt], after: list[ast.stmt], parameters: Iterable[str] = ()
+) -> ast.FunctionDef:
+    """The function of `.source` (and more) that runs the clauses of a comprehension as loops around statements."""
     for k, clause in reversed(list(enumerate(node.generators))):
         for test in reversed(clause.ifs):
             statements = [ast.If(test, statements, [])]
@@ -402,7 +403,7 @@ def reduce(ctx: Context, kind: str, generator: Generator, start: Any) -> Any:
         better = ast.Compare(item, [ast.Gt() if kind == "max" else ast.Lt()], [acc])
         first = [store(".acc", item), store(".some", ast.Constant(True))]
         body = [store(".item", node.elt), ast.If(some, [ast.If(better, [store(".acc", item)], [])], first)]
-    statements = nested_loops(node, body[0] if len(body) == 1 else ast.If(ast.Constant(True), body, []), []).body
+    statements = nested_loops(node, body, []).body
     if kind in ("max", "min"):
         error = ast.Call(ast.Name(".error", ast.Load()), [ast.Constant(f"{kind}() iterable argument is empty")], [])
         check = ast.If(ast.UnaryOp(ast.Not(), some), [ast.Raise(error, None)], [])

@@ -20,7 +20,7 @@ from adgen.frontend.ranges import Ranges
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import Number
 from adgen.frontend.writes import Writes
-from adgen.ir import core
+from adgen.ir.calls import unused
 from adgen.ir.nodes import Function, Operation, Value
 from adgen.ir.types import I64, Scalar
 
@@ -156,7 +156,6 @@ class Context:
     compiling: tuple[Active, ...] = ()  # the callees around the present place
     agreements: Agreements | None = None  # extents that are taken for equal from the entry on; None where they are not
     named: dict[str, Value] = field(default_factory=dict)  # the extents that argument types give names
-    conditional: int = 0  # how many branches around the present place depend on extents
     ranges: Ranges = field(init=False)
     writes: Writes = field(init=False)
 
@@ -186,10 +185,7 @@ class Context:
     def reserve(self, name: str, also: Iterable[str] = ()) -> str:
         """A name for a callee that nothing else has; `also` are taken too."""
         taken = {self.title, *also, *self.callees, *(n for custom in self.customs for n in (custom.vjp, custom.jvp))}
-        made, number = name, 2
-        while made in taken:
-            made, number = f"{name}_{number}", number + 1
-        return made
+        return unused(name, taken)
 
     @property
     def frame(self) -> Frame:
@@ -231,29 +227,6 @@ class Context:
             return self.builder.span
         end_line, end_column = getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0
         return Span(self.frame.code.file, line, node.col_offset, end_line, end_column)  # type: ignore[attr-defined]
-
-    @contextmanager
-    def under(self, condition: Value) -> Iterator[None]:
-        """What is lowered inside runs only if the condition holds, or only if it does not."""
-        about = self._about_extents(condition)
-        self.conditional += about
-        try:
-            yield
-        finally:
-            self.conditional -= about
-
-    def _about_extents(self, condition: Value) -> bool:
-        """The condition is computed from the extent of an array."""
-        seen, stack = set[Value](), [condition]
-        while stack:
-            operation = self.builder.definitions.get(stack.pop())
-            if operation is None or not operation.row.pure:
-                continue
-            if operation.row is core.DIM:
-                return True
-            stack += [operand for operand in operation.operands if operand not in seen]
-            seen.update(operation.operands)
-        return False
 
     @contextmanager
     def at(self, node: ast.AST) -> Iterator[None]:

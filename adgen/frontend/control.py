@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.frontend import memory
+from adgen.frontend.arrays.agreement import under
 from adgen.frontend.context import PythonError
 from adgen.frontend.join import choices_in, meet, narrowed, never, separate
 from adgen.frontend.same import same
@@ -46,12 +47,12 @@ def fork(
     builder = ctx.builder
     span = builder.span
     before = State.capture(ctx)
-    with builder.block() as first, ctx.under(condition):
+    with builder.block() as first, under(ctx, condition):
         ctx.ranges.assume(condition)
         left = _side(ctx, then)
     state_left = State.capture(ctx)
     before.restore()
-    with builder.block() as second, ctx.under(condition):
+    with builder.block() as second, under(ctx, condition):
         ctx.ranges.assume(condition, False)
         right = _side(ctx, otherwise)
     state_right = State.capture(ctx)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adgen import ops
 from adgen.frontend import control, evaluate, operators
+from adgen.frontend.arrays.agreement import under
 from adgen.frontend.same import same
 from adgen.frontend.state import State
 from adgen.frontend.values import Number
@@ -89,7 +90,7 @@ def short_circuit(ctx: Context, truth: Value, wants: bool, right: Callable[[], b
     """
     builder = ctx.builder
     before = State.capture(ctx)
-    with builder.block() as block, ctx.under(truth):
+    with builder.block() as block, under(ctx, truth):
         ctx.ranges.assume(truth, wants)
         outcome = right()
     after = State.capture(ctx)

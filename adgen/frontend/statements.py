@@ -31,6 +31,7 @@ from adgen.frontend import (
     text,
     tries,
 )
+from adgen.frontend.arrays.agreement import under
 from adgen.frontend.scan import BROKEN, CONTINUED, RESULT, RETURNED
 from adgen.frontend.state import State
 from adgen.frontend.values import Choice, Number, Poison, describe, is_number
@@ -104,7 +105,7 @@ def _raising(ctx: Context, truth: Value, statements: list[ast.stmt]) -> None:
     """The side of an `if` that ends in `raise`: a check where nothing else happens, else a branch without join."""
     builder = ctx.builder
     before = State.capture(ctx)
-    with builder.block() as inner, ctx.under(truth):
+    with builder.block() as inner, under(ctx, truth):
         ctx.ranges.assume(truth)
         block(ctx, statements, frozenset())
     before.restore()

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, walk
 
 NAMING = {core.CALL: ("callee",), core.CUSTOM: ("vjp", "jvp", "residual")}
+
+
+def unused(name: str, taken: Container[str]) -> str:
+    """The name, with a number behind it if it is taken."""
+    made, number = name, 2
+    while made in taken:
+        made, number = f"{name}_{number}", number + 1
+    return made
 
 
 def called(function: Function) -> Iterator[str]:

@@ -40,8 +40,7 @@ class Scalar:
     @property
     def numbers(self) -> range:
         """The numbers of an integer type."""
-        width = WIDTHS[self.name]
-        return range(2**width) if is_natural(self) else range(-(2 ** (width - 1)), 2 ** (width - 1))
+        return NUMBERS[self.name]
 
     def __str__(self) -> str:
         return self.name
@@ -52,6 +51,10 @@ F32 = Scalar("f32")
 I64 = Scalar("i64")
 BOOL = Scalar("bool")
 WIDTHS = {"i64": 64, "i32": 32, "i16": 16, "i8": 8, "u32": 32, "u16": 16, "u8": 8}
+NUMBERS = {
+    name: range(2**width) if name.startswith("u") else range(-(2 ** (width - 1)), 2 ** (width - 1))
+    for name, width in WIDTHS.items()
+}
 NARROW = I32, I16, I8, U32, U16, U8 = tuple(Scalar(name) for name in WIDTHS if name != I64.name)
 INTEGERS = (I64, *NARROW)
 SCALARS = {scalar.name: scalar for scalar in (F64, F32, I64, *NARROW, BOOL)}

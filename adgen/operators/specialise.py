@@ -68,12 +68,13 @@ def make(function: Function, specs: Mapping[str, Spec], product: str, wrt: Wrt |
     library, program = stored
     names = getattr(root, "__globals__", {})
 
-    marked = {name: stretched(spec) for name, spec in specs.items()}
     held = ref(function)  # weakly: the entry must not keep alive what it is known by
 
     def stretching() -> Callable[..., Any] | None:
         alive = held()
-        return None if alive is None else specialise(alive, marked, product, wrt).raw
+        if alive is None:
+            return None
+        return specialise(alive, {name: stretched(spec) for name, spec in specs.items()}, product, wrt).raw
 
     return Entry(program, load(library), names, stretching)
 

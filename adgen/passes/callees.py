@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from adgen.ir.calls import unused
 from adgen.ir.nodes import Function, Value
 from adgen.ir.types import is_float
 
@@ -47,9 +48,7 @@ class Callees:
         """
         key = (name, product, last)
         if key not in self.names:
-            made, number = f"{name}_{product}", 2
-            while made in self.table or made in self.names.values():
-                made, number = f"{name}_{product}_{number}", number + 1
+            made = unused(f"{name}_{product}", {*self.table, *self.names.values()})
             self.names[key] = made
             self.pending.append((key, made))
         return self.names[key]

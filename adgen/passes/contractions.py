@@ -113,33 +113,40 @@ class Side:
     held: Value | None = None
 
 
-class Nest:
-    """Three loops, each in the one before, and the products of matrices in them."""
+class Body:
+    """What is inside of a loop: what makes and reads each value, what touches each memory."""
 
-    def __init__(
-        self, loops: tuple[Operation, Operation, Operation], root: dict[Value, Value], known: dict[Value, object]
-    ) -> None:
-        self.loops, self.root, self.known = loops, root, known
+    def __init__(self, outer: Operation, root: dict[Value, Value], known: dict[Value, object]) -> None:
+        self.root, self.known = root, known
         self.made: dict[Value, Operation] = {}
         self.accesses: dict[Value, list[Operation]] = {}
         self.users: dict[Value, list[Operation]] = {}
-        self.inside: set[Value] = set(loops[0].regions[0].arguments)
-        for operation in walk(loops[0].regions[0]):
+        self.inside: set[Value] = set(outer.regions[0].arguments)
+        self.harmless = True
+        for operation in walk(outer.regions[0]):
+            self.harmless &= operation.row.pure or operation.row in HARMLESS
             self.made.update((value, operation) for value in operation.results)
             self.inside.update(operation.results, *(region.arguments for region in operation.regions))
             for value in set(operation.operands):
                 self.users.setdefault(value, []).append(operation)
             if operation.row in (core.LOAD, core.STORE, core.ACCUMULATE):
                 self.accesses.setdefault(self.owner(operation), []).append(operation)
+
+    def owner(self, access: Operation) -> Value:
+        """The memory that an operation reads or writes."""
+        return self.root.get(access.operands[0], access.operands[0])
+
+
+class Nest:
+    """Three loops, each in the one before, and the products of matrices in them."""
+
+    def __init__(self, loops: tuple[Operation, Operation, Operation], body: Body) -> None:
+        self.loops, self.body = loops, body
         self.held = {value for o in loops[1].regions[0].operations for value in o.results if is_float(value.type)}
         self.before, self.behind = Builder(), Builder()
         self.before.span = self.behind.span = loops[0].span
         self.counts: list[Count] = []
         self.changes = Changes()
-
-    def owner(self, access: Operation) -> Value:
-        """The memory that an operation reads or writes."""
-        return self.root.get(access.operands[0], access.operands[0])
 
     def take_apart(self) -> tuple[list[Operation], list[Operation]]:
         """The products that come before the nest and those behind it; `changes` says what becomes of the nest."""
@@ -158,8 +165,8 @@ class Nest:
                 self.added(operation, self.product(operation.operands[1]))
         sums = zip(self.loops[2].operands[2:], inner.arguments[1:], inner.results, self.loops[2].results)
         for start, total, last, final in sums:
-            product = self.summed(total, last) if self.known.get(start) == 0.0 else None
-            users = self.users.get(final, [])
+            product = self.summed(total, last) if self.body.known.get(start) == 0.0 else None
+            users = self.body.users.get(final, [])
             near = len(users) == 1 and users[0] in self.loops[1].regions[0].operations
             if product and not (near and self.only_added_to(users[0]) and self.added(users[0], product)):
                 self.kept(final, product)
@@ -177,13 +184,13 @@ class Nest:
 
     def loaded(self, value: Value) -> bool:
         """The value is an element of memory."""
-        return value in self.made and self.made[value].row is core.LOAD
+        return value in self.body.made and self.body.made[value].row is core.LOAD
 
     def factors(self, value: Value) -> Product:
         """A value as a product; a factor that the second loop makes of several is one."""
-        operation = self.made.get(value)
+        operation = self.body.made.get(value)
         if operation is None or operation.row not in (ops.MUL, ops.NEG):
-            outside = value not in self.inside
+            outside = value not in self.body.inside
             return Product(1, () if outside else (value,), (value,) if outside else ())
         parts = [self.factors(operand) for operand in operation.operands]
         sign = parts[0].sign * (parts[1].sign if len(parts) == 2 else -1)
@@ -194,8 +201,8 @@ class Nest:
 
     def summed(self, total: Value, final: Value) -> Product | None:
         """The product that a loop adds to a sum, if that is all that happens to the sum."""
-        step = self.made.get(final)
-        if step is None or step.row not in (ops.ADD, ops.SUB) or self.users[total] != [step]:
+        step = self.body.made.get(final)
+        if step is None or step.row not in (ops.ADD, ops.SUB) or self.body.users[total] != [step]:
             return None
         first, second = step.operands
         if step.row is ops.ADD and second is total:
@@ -207,7 +214,7 @@ class Nest:
         """An operation adds to memory that nothing in the nest reads or overwrites."""
         if addition.row is not core.ACCUMULATE:
             return False
-        accesses = self.accesses[self.owner(addition)]
+        accesses = self.body.accesses[self.body.owner(addition)]
         return all(access.row is core.ACCUMULATE for access in accesses)
 
     # -- where it is -----------------------------------------------------------------------------------------------
@@ -216,23 +223,23 @@ class Nest:
         """The counter of a loop whose bounds the nest does not change, and which runs to its end."""
         start, stop = loop.operands[:2]
         step = loop.attributes["step"]
-        if loop.attributes.get("exit") or abs(step) != 1 or {start, stop} & self.inside:
+        if loop.attributes.get("exit") or abs(step) != 1 or {start, stop} & self.body.inside:
             return None
-        sizes = [self.known.get(value) for value in (start, stop)]
+        sizes = [self.body.known.get(value) for value in (start, stop)]
         if None not in sizes and abs(int(sizes[1]) - int(sizes[0])) < FEWEST:  # type: ignore[call-overload]
             return None
         b = self.before
         index, unordered = loop.regions[0].arguments[0], bool(loop.attributes.get("unordered"))
         if step == 1:
-            size = stop if self.known.get(start) == 0 else b.op(ops.SUB, stop, start)
-            return Count(index, b.index(0) if self.known.get(start) == 0 else start, size, unordered)
-        if self.known.get(stop) == -1:
+            size = stop if self.body.known.get(start) == 0 else b.op(ops.SUB, stop, start)
+            return Count(index, b.index(0) if self.body.known.get(start) == 0 else start, size, unordered)
+        if self.body.known.get(stop) == -1:
             return Count(index, b.index(0), b.op(ops.ADD, start, b.index(1)), unordered)
         return Count(index, b.op(ops.ADD, stop, b.index(1)), b.op(ops.SUB, start, stop), unordered)
 
     def place(self, handle: Value, indices: Sequence[Value]) -> Side | None:
         """What two of the counters count along in a buffer; None when it is something else."""
-        if handle in self.inside:
+        if handle in self.body.inside:
             return None
         found: list[tuple[Count, int]] = []
         first = []
@@ -249,25 +256,25 @@ class Nest:
 
     def split(self, index: Value) -> tuple[Count | None, Value] | None:
         """The counter that an index follows, and its value when that begins."""
-        if index not in self.inside:
+        if index not in self.body.inside:
             return None, index
         for count in self.counts:
             if index is count.index:
                 return count, count.first
-        operation = self.made.get(index)
+        operation = self.body.made.get(index)
         if operation is None or operation.row not in (ops.ADD, ops.SUB):
             return None
         a, b = operation.operands
-        if operation.row is ops.ADD and a not in self.inside:
+        if operation.row is ops.ADD and a not in self.body.inside:
             a, b = b, a
-        found = self.split(a) if b not in self.inside else None
+        found = self.split(a) if b not in self.body.inside else None
         return None if found is None else (found[0], self.before.op(operation.row, found[1], b))
 
     def side(self, factor: Value) -> Side | None:
         """Where a factor is: in memory that the nest does not write, or held by the second loop."""
-        operation = self.made[factor]
+        operation = self.body.made[factor]
         if operation.row is core.LOAD:
-            accesses = self.accesses[self.owner(operation)]
+            accesses = self.body.accesses[self.body.owner(operation)]
             found = self.place(operation.operands[0], operation.operands[1:])
             if found is not None and all(access.row is core.LOAD for access in accesses):
                 return found
@@ -337,7 +344,7 @@ class Nest:
             inside = Builder()
             with inside.block() as block:
                 inside.store(operand.buffer, side.held, self.numbers(inside))
-            self.changes.after.setdefault(self.made[side.held], []).extend(block.operations)
+            self.changes.after.setdefault(self.body.made[side.held], []).extend(block.operations)
         return self.changes.written[side.held]
 
     def memory(self, value: Value) -> Operand:
@@ -379,10 +386,12 @@ class Changes:
 
 def _taken_apart(outer: Operation, root: dict[Value, Value], known: dict[Value, object]) -> list[Operation] | None:
     """The operations that take the place of a loop; None when there is no product of matrices in it."""
-    for loops in _triples(outer):
-        if not all(o.row.pure or o.row in HARMLESS for o in walk(outer.regions[0])):
-            return None
-        nest = Nest(loops, root, known)
+    triples = list(_triples(outer))
+    body = Body(outer, root, known) if triples else None
+    if body is None or not body.harmless:
+        return None
+    for loops in triples:
+        nest = Nest(loops, body)
         before, behind = nest.take_apart()
         if nest.changes.gone or nest.changes.instead:
             rest = prune(nest.changes.applied([outer]), set())

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
-from adgen.ir.calls import reachable
+from adgen.ir.calls import reachable, unused
 from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import is_float
 from adgen.passes.custom import inlined
@@ -90,9 +90,7 @@ class _Rules:
         return rebuild(function, transform)
 
     def _make(self, name: str) -> str:
-        rule, number = f"{name}_jvp", 2
-        while rule in self.callees or rule in self.made:
-            rule, number = f"{name}_jvp_{number}", number + 1
+        rule = unused(f"{name}_jvp", {*self.callees, *self.made})
         self.names[name] = rule
         equation = self.ruled(self.callees[name])
         callees = {**self.callees, **self.made}

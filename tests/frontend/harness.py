@@ -33,6 +33,23 @@ from adgen.ir.types import BOOL, F64, I64, Scalar
 from adgen.ir.verify import verify
 
 CORPUS = Path(__file__).parent.parent / "corpus"
+COMPUTED = (  # the files of functions that give what Python gives
+    "choices",
+    "control_flow",
+    "generators",
+    "language",
+    "memory",
+    "recursion",
+    "state",
+    "residuals",
+    "complex_numbers",
+    "integers",
+    "numpy_names",
+    "scipy_names",
+    "library",
+    "interpolation",
+    "special_functions",
+)
 DTYPES = {**interpret.DTYPES, C128: np.complex128, C64: np.complex64}
 
 

@@ -10,27 +10,7 @@ import pytest
 
 from tests.frontend import harness
 
-CASES = [
-    (name, function)
-    for name in (
-        "choices",
-        "control_flow",
-        "generators",
-        "language",
-        "memory",
-        "recursion",
-        "state",
-        "residuals",
-        "complex_numbers",
-        "integers",
-        "numpy_names",
-        "scipy_names",
-        "library",
-        "interpolation",
-        "special_functions",
-    )
-    for function in harness.corpus(name)
-]
+CASES = [(name, function) for name in harness.COMPUTED for function in harness.corpus(name)]
 
 
 VARIANTS = [

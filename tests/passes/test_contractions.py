@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from adgen import ops
 from adgen.driver import lower_function
+from adgen.emit import emit
 from adgen.frontend.specs import ArraySpec
 from adgen.ir import core
 from adgen.ir.builder import Builder
@@ -22,7 +24,8 @@ from adgen.passes.contractions import contractions
 from adgen.passes.pipeline import optimise
 from adgen.runtime.differentiate import differentiate
 from adgen.runtime.wrt import resolve
-from adgen.toolchain import blas, extension
+from adgen.toolchain import blas, extension, find_compiler
+from adgen.toolchain.cc import WARNINGS
 from tests.native import Native
 from tests.passes.support import parse
 
@@ -150,6 +153,15 @@ def test_the_text_works_without_a_library(monkeypatch: pytest.MonkeyPatch) -> No
     run(function, mine)
     native.call("f", theirs)
     np.testing.assert_allclose(mine[2], theirs[2], rtol=1e-12)
+
+
+def test_the_text_has_no_warnings_of_its_own(tmp_path: Path) -> None:
+    """The helper's hint to the compiler is silent where the compiler is not told to follow hints."""
+    emitted = emit([optimise(product_nest(("m", "k", "n"), (False, False), (1, 1, 1), 0, False))], "silent")
+    (tmp_path / emitted.header_name).write_text(emitted.header)
+    (tmp_path / "silent.c").write_text(emitted.c_source)
+    assert "#pragma omp simd" in emitted.c_source
+    find_compiler().run(["-std=c11", *WARNINGS, "-c", "silent.c", "-o", "silent.o"], tmp_path)
 
 
 def test_sums_in_the_order_of_the_program_stay() -> None:

@@ -11,7 +11,8 @@ checked before anything else happens.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,8 @@ class Agreements:
     parameters: frozenset[Value]
     stretched: frozenset[tuple[Value, int]]
     found: list[Agreement] = field(default_factory=list)
+    conditional: int = 0  # how many branches around the present place depend on extents
+    dependent: dict[Value, bool] = field(default_factory=dict)  # which values are computed from extents
 
     @staticmethod
     def of(leaves: Sequence[Leaf], arguments: Sequence[Value]) -> Agreements:
@@ -72,12 +75,43 @@ class Agreements:
         return axis is not None and axis not in self.stretched
 
 
+@contextmanager
+def under(ctx: Context, condition: Value) -> Iterator[None]:
+    """What is lowered inside runs only if the condition holds, or only if it does not."""
+    agreements = ctx.agreements
+    about = agreements is not None and _about_extents(ctx, condition, agreements.dependent)
+    if agreements is not None:
+        agreements.conditional += about
+    try:
+        yield
+    finally:
+        if agreements is not None:
+            agreements.conditional -= about
+
+
+def _about_extents(ctx: Context, condition: Value, known: dict[Value, bool]) -> bool:
+    """The condition is computed from the extent of an array; each value is looked at once."""
+    pending = [condition]
+    while pending:
+        value = pending[-1]
+        operation = ctx.builder.definitions.get(value)
+        operands = () if operation is None or not operation.row.pure else operation.operands
+        open_ = [operand for operand in operands if operand not in known]
+        if open_ and value not in known:
+            pending += open_
+            continue
+        is_extent = operation is not None and operation.row is core.DIM
+        known.setdefault(value, is_extent or any(known[operand] for operand in operands))
+        pending.pop()
+    return known[condition]
+
+
 def agree(ctx: Context, a: Value, b: Value) -> bool:
     """The extents are equal: provably, or by a check at the entry."""
     if ctx.ranges.equal(a, b):
         return True
     agreements = ctx.agreements
-    if agreements is None or ctx.conditional:
+    if agreements is None or agreements.conditional:
         return False
     first, second = _unclamped(ctx, a, b)
     difference = first.plus(second, -1)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from adgen.frontend import scalars
+from adgen.frontend.values import is_static
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -52,6 +53,13 @@ def expands(*callables: Any, method: str = "", scipy: str = "") -> Callable[[F],
         return expansion
 
     return register
+
+
+def fixed(ctx: Context, name: str, **options: Any) -> None:
+    """Refuse options of a function that are not known when compiling."""
+    for key, value in options.items():
+        if not is_static(value):
+            ctx.fail_dynamic("AD222", f"`{name}`: the argument `{key}` must be known when compiling")
 
 
 def bound(name: str, expansion: Expansion, original: Any = None) -> Expansion:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen.frontend import calls, memory, scalars
-from adgen.frontend.arrays.registry import expands
+from adgen.frontend.arrays.registry import expands, fixed
 from adgen.frontend.arrays.scans import trapezoid
 from adgen.frontend.library import integrals
 from adgen.frontend.library.numpy_names import lowered
@@ -60,8 +60,7 @@ def quad(
 @expands(scipy="integrate.fixed_quad")
 def fixed_quad(ctx: Context, func: Any, a: Any, b: Any, args: Any = (), n: Any = 5) -> Any:
     """`scipy.integrate.fixed_quad`."""
-    if not is_static(n):
-        ctx.fail_dynamic("AD222", "`fixed_quad`: the argument `n` must be known when compiling")
+    fixed(ctx, "fixed_quad", n=n)
     ends = [_end(ctx, "fixed_quad", x) for x in (a, b)]
     if any(is_static(x) and np.isinf(x) for x in ends):
         message = "Gaussian quadrature is only available for finite limits."

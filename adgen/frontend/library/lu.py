@@ -111,24 +111,8 @@ def _log_determinant_vjp(a: Array, lu: Array, order: Array, sign: Any, out: Any,
 log_determinant = with_rules(_log_determinant, Rules(_log_determinant, _log_determinant_vjp))
 
 
-def solve(a: Array, b: Array) -> Array:
-    """`np.linalg.solve`."""
-    if a.ndim == 2:
-        return _solve(a, b)
-    if b.ndim == 3:
-        if len(b) != len(a):
-            raise ValueError(f"solve: there are {len(a)} matrices and {len(b)} right-hand sides")
-        x = np.zeros_like(b)
-        for k in range(len(a)):
-            x[k] = _solve(a[k], b[k])
-        return x
-    x = np.zeros((len(a), *b.shape), dtype=b.dtype)
-    for k in range(len(a)):
-        x[k] = _solve(a[k], b)
-    return x
-
-
-def _solve(a: Array, b: Array) -> Array:
+def of_reals(a: Array, b: Array) -> Array:
+    """The solution for one matrix."""
     square(a)
     if len(b) != len(a):
         raise ValueError(f"solve: the matrix has {len(a)} rows and the right-hand side {len(b)}")
@@ -144,20 +128,36 @@ def _regular(a: Array) -> Any:
     return lu, order
 
 
-def inv(a: Array) -> Array:
-    """`np.linalg.inv`."""
+def solve(a: Array, b: Array, system: Any = of_reals) -> Array:
+    """`np.linalg.solve`; `system` solves for one matrix."""
     if a.ndim == 2:
-        return _inv(a)
-    x = np.zeros_like(a)
+        return system(a, b)
+    if b.ndim == 3:
+        if len(b) != len(a):
+            raise ValueError(f"solve: there are {len(a)} matrices and {len(b)} right-hand sides")
+        x = np.zeros_like(b)
+        for k in range(len(a)):
+            x[k] = system(a[k], b[k])
+        return x
+    x = np.zeros((len(a), *b.shape), dtype=b.dtype)
     for k in range(len(a)):
-        x[k] = _inv(a[k])
+        x[k] = system(a[k], b)
     return x
 
 
-def _inv(a: Array) -> Array:
+def inv(a: Array, system: Any = of_reals) -> Array:
+    """`np.linalg.inv`; `system` solves for one matrix."""
+    if a.ndim == 2:
+        return _inv(a, system)
+    x = np.zeros_like(a)
+    for k in range(len(a)):
+        x[k] = _inv(a[k], system)
+    return x
+
+
+def _inv(a: Array, system: Any) -> Array:
     square(a)
-    lu, order = _regular(a)
-    return substitute(a, lu, order, np.eye(len(a), dtype=a.dtype))
+    return system(a, np.eye(len(a), dtype=a.dtype))
 
 
 def slogdet(a: Array) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from adgen.frontend import scalars
 from adgen.frontend.arrays.build import as_array
 from adgen.frontend.arrays.elementwise import astype
-from adgen.frontend.arrays.registry import expands
+from adgen.frontend.arrays.registry import expands, fixed
 from adgen.frontend.arrays.shaping import transpose
 from adgen.frontend.arrays.storage import materialise
 from adgen.frontend.complexes.types import Complex
@@ -24,14 +25,16 @@ from adgen.frontend.library import (
     symmetric,
     triangular,
 )
-from adgen.frontend.values import Poison, is_static
+from adgen.frontend.values import Poison
 from adgen.ir.types import F64, I32
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
 
-OF_COMPLEX: dict[Any, Any] = {lu.solve: complex_systems.solve, lu.inv: complex_systems.inv}
+OF_COMPLEX: dict[Any, Any] = {
+    function: functools.partial(function, system=complex_systems.of_complex_numbers) for function in (lu.solve, lu.inv)
+}
 
 
 def run(ctx: Context, function: Callable[..., Any], arrays: Sequence[Any], *constants: Any) -> Any:
@@ -56,13 +59,6 @@ def _matrix(ctx: Context, name: str, array: Any, most: int = 2, least: int = 2) 
         kinds = "a vector or a matrix" if least == 1 else "a matrix or an array of rank 3" if most == 3 else "a matrix"
         ctx.fail("AD331", f"`{name}` takes {kinds}, not an array of rank {found.rank}", "call it in a loop")
     return found
-
-
-def _constant(ctx: Context, name: str, **arguments: Any) -> None:
-    """Refuse options that are not known when compiling."""
-    for key, value in arguments.items():
-        if not is_static(value):
-            ctx.fail_dynamic("AD222", f"`{name}`: the argument `{key}` must be known when compiling")
 
 
 # -- square systems ----------------------------------------------------------------------------------------------------
@@ -117,7 +113,7 @@ def cholesky(ctx: Context, a: Any, upper: Any = False) -> Any:
 @expands(scipy="linalg.cholesky")
 def scipy_cholesky(ctx: Context, a: Any, lower: Any = False) -> Any:
     """`scipy.linalg.cholesky`, which reads the triangle that it gives."""
-    _constant(ctx, "cholesky", lower=lower)
+    fixed(ctx, "cholesky", lower=lower)
     return _cholesky(ctx, _matrix(ctx, "cholesky", a), lower)
 
 
@@ -130,7 +126,7 @@ def _cholesky(ctx: Context, a: Any, lower: bool) -> Any:
 @expands(scipy="linalg.cho_factor")
 def cho_factor(ctx: Context, a: Any, lower: Any = False) -> Any:
     """`scipy.linalg.cho_factor`; the other triangle is the argument's, as in SciPy."""
-    _constant(ctx, "cho_factor", lower=lower)
+    fixed(ctx, "cho_factor", lower=lower)
     return run(ctx, triangular.factor_in_place, (_matrix(ctx, "cho_factor", a),), lower), lower
 
 
@@ -140,7 +136,7 @@ def cho_solve(ctx: Context, c_and_lower: Any, b: Any) -> Any:
     if not isinstance(c_and_lower, tuple | list) or len(c_and_lower) != 2:
         ctx.fail("AD331", "`cho_solve` takes what `cho_factor` gives")
     c, lower = c_and_lower
-    _constant(ctx, "cho_solve", lower=lower)
+    fixed(ctx, "cho_solve", lower=lower)
     operands = _matrix(ctx, "cho_solve", c), _matrix(ctx, "cho_solve", b, 2, 1)
     return run(ctx, triangular.cholesky_solve, operands, bool(lower))
 
@@ -150,7 +146,7 @@ def solve_triangular(
     ctx: Context, a: Any, b: Any, trans: Any = 0, lower: Any = False, unit_diagonal: Any = False
 ) -> Any:
     """`scipy.linalg.solve_triangular`: a function of one triangle of the matrix."""
-    _constant(ctx, "solve_triangular", trans=trans, lower=lower, unit_diagonal=unit_diagonal)
+    fixed(ctx, "solve_triangular", trans=trans, lower=lower, unit_diagonal=unit_diagonal)
     if trans not in (0, 1, 2, "N", "T", "C"):
         ctx.fail("AD234", f"`solve_triangular`: trans={trans!r} is not one of 0, 1, 2")
     operands = _matrix(ctx, "solve_triangular", a), _matrix(ctx, "solve_triangular", b, 2, 1)
@@ -183,7 +179,7 @@ def eigvalsh(ctx: Context, a: Any, UPLO: Any = "L") -> Any:
 
 
 def _symmetric(ctx: Context, name: str, a: Any, triangle: Any) -> Any:
-    _constant(ctx, name, UPLO=triangle)
+    fixed(ctx, name, UPLO=triangle)
     matrix = _matrix(ctx, name, a)
     return transpose(ctx, matrix) if str(triangle).upper() == "U" else matrix
 
@@ -191,7 +187,7 @@ def _symmetric(ctx: Context, name: str, a: Any, triangle: Any) -> Any:
 @expands(np.linalg.svd)
 def svd(ctx: Context, a: Any, full_matrices: Any = True, compute_uv: Any = True) -> Any:
     """`np.linalg.svd`."""
-    _constant(ctx, "svd", full_matrices=full_matrices, compute_uv=compute_uv)
+    fixed(ctx, "svd", full_matrices=full_matrices, compute_uv=compute_uv)
     matrix = _matrix(ctx, "svd", a)
     if not compute_uv:
         return run(ctx, singular.singular_values, (matrix,))
@@ -207,7 +203,7 @@ def scipy_solve(ctx: Context, a: Any, b: Any) -> Any:
 @expands(scipy="linalg.eigh")
 def scipy_eigh(ctx: Context, a: Any, lower: Any = True, eigvals_only: Any = False) -> Any:
     """`scipy.linalg.eigh` of one matrix."""
-    _constant(ctx, "eigh", lower=lower, eigvals_only=eigvals_only)
+    fixed(ctx, "eigh", lower=lower, eigvals_only=eigvals_only)
     function = symmetric.eigvalsh if eigvals_only else symmetric.eigh
     return run(ctx, function, (_symmetric(ctx, "eigh", a, "L" if lower else "U"),))
 
@@ -237,7 +233,7 @@ def svdvals(ctx: Context, a: Any) -> Any:
 @expands(np.linalg.pinv)
 def pinv(ctx: Context, a: Any, rcond: Any = 1e-15) -> Any:
     """`np.linalg.pinv`."""
-    _constant(ctx, "pinv", rcond=rcond)
+    fixed(ctx, "pinv", rcond=rcond)
     return run(ctx, singular.pseudo_inverse, (_matrix(ctx, "pinv", a),), 1e-15 if rcond is None else float(rcond))
 
 
@@ -264,7 +260,7 @@ def matrix_rank(ctx: Context, A: Any) -> Any:
 @expands(np.linalg.cond)
 def cond(ctx: Context, x: Any, p: Any = None) -> Any:
     """`np.linalg.cond`."""
-    _constant(ctx, "cond", p=p)
+    fixed(ctx, "cond", p=p)
     return run(ctx, singular.condition, (_matrix(ctx, "cond", x),), p)
 
 
@@ -273,7 +269,7 @@ def matrix_power(ctx: Context, a: Any, n: Any) -> Any:
     """`np.linalg.matrix_power` with an exponent that is known when compiling."""
     from adgen.frontend import calls
 
-    _constant(ctx, "matrix_power", n=n)
+    fixed(ctx, "matrix_power", n=n)
     matrix = _matrix(ctx, "matrix_power", a)
     if matrix.element.is_integer and int(n) >= 0:
         return calls.call(ctx, functions.matrix_power, [materialise(ctx, matrix), int(n)], {})

@@ -10,7 +10,7 @@ import numpy as np
 
 from adgen.frontend import inline, scalars
 from adgen.frontend.arrays.build import refuse_complex
-from adgen.frontend.arrays.registry import expands
+from adgen.frontend.arrays.registry import expands, fixed
 from adgen.frontend.library import arrays, fourier, polynomials, searches, statistics
 from adgen.frontend.values import is_number, is_static
 
@@ -182,8 +182,8 @@ def lowered(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
         if original in OWN and ctx.catching(ValueError):
             ctx.refuse_raising("ValueError", ctx.span)
         for key, value in signature.bind(*args, **kwargs).arguments.items():
-            if (key in STATIC or key in ORDER.get(original, ())) and not is_static(value):
-                ctx.fail_dynamic("AD222", f"`{name}`: the argument `{key}` must be known when compiling")
+            if key in STATIC or key in ORDER.get(original, ()):
+                fixed(ctx, name, **{key: value})
             if key == "constant_values" and not is_number(value):
                 ctx.fail("AD234", f"`{name}`: the argument `{key}` must be one number")
             if key in CHOICES and value not in CHOICES[key]:

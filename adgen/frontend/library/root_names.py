@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen.frontend import calls, memory, scalars
-from adgen.frontend.arrays.registry import expands
+from adgen.frontend.arrays.registry import expands, fixed
 from adgen.frontend.implicit import solution
 from adgen.frontend.library import roots
-from adgen.frontend.values import Number, Poison, describe, is_number, is_static
+from adgen.frontend.values import Number, Poison, describe, is_number
 from adgen.ir.types import F64
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ def _real(ctx: Context, name: str, x: Any, weak: bool = True) -> Any:
 
 
 def _option(ctx: Context, name: str, key: str, value: Any, least: float, kind: type = float) -> Any:
-    if not is_static(value):
-        ctx.fail_dynamic("AD222", f"`{name}`: the argument `{key}` must be known when compiling")
+    fixed(ctx, name, **{key: value})
     if value < least or (kind is float and value != value):
         ctx.fail("AD323", f"`{name}`: `{key}` is too small ({value})", raises=ValueError)
     return kind(value)
@@ -89,9 +88,7 @@ def _bracketed(
 
 def _finished(ctx: Context, name: str, found: tuple[Number, Number], maxiter: Any, full: Any, disp: Any) -> Any:
     """The result of a solver: an exception where it did not converge, unless that is turned off."""
-    for key, value in (("full_output", full), ("disp", disp)):
-        if not is_static(value):
-            ctx.fail_dynamic("AD222", f"`{name}`: the argument `{key}` must be known when compiling")
+    fixed(ctx, name, full_output=full, disp=disp)
     root, converged = found
     if disp:
         ctx.builder.check(converged.value, "RuntimeError", f"Failed to converge after {maxiter} iterations.")

@@ -26,16 +26,22 @@ def _differ(a: Any, b: Any) -> Any:
     return np.signbit(a) != np.signbit(b)
 
 
+def _ends(f: Any, args: Any, a: Any, b: Any) -> Any:
+    """The ends of an interval and the values there, of different signs unless one is zero."""
+    low, high = a * 1.0, b * 1.0
+    f_low, f_high = checked(f(low, *args)), checked(f(high, *args))
+    if f_low != 0.0 and f_high != 0.0 and not _differ(f_low, f_high):
+        raise ValueError(SIGNS)
+    return low, high, f_low, f_high
+
+
 def brent(f: Any, args: Any, a: Any, b: Any, xtol: Any, rtol: Any, maxiter: Any, hyperbolic: Any) -> Any:
     """Bisection, replaced by interpolation where that is fast."""
-    before, now = a * 1.0, b * 1.0
-    f_before, f_now = checked(f(before, *args)), checked(f(now, *args))
+    before, now, f_before, f_now = _ends(f, args, a, b)
     if f_before == 0.0:
         return before, True
     if f_now == 0.0:
         return now, True
-    if not _differ(f_before, f_now):
-        raise ValueError(SIGNS)
     across, f_across = 0.0, 0.0
     last = step = 0.0
     for _ in range(maxiter):
@@ -76,14 +82,11 @@ def brent(f: Any, args: Any, a: Any, b: Any, xtol: Any, rtol: Any, maxiter: Any,
 
 def bisection(f: Any, args: Any, a: Any, b: Any, xtol: Any, rtol: Any, maxiter: Any) -> Any:
     """Halving the interval."""
-    low, high = a * 1.0, b * 1.0
-    f_low, f_high = checked(f(low, *args)), checked(f(high, *args))
+    low, high, f_low, f_high = _ends(f, args, a, b)
     if f_low == 0.0:
         return low, True
     if f_high == 0.0:
         return high, True
-    if not _differ(f_low, f_high):
-        raise ValueError(SIGNS)
     width = high - low
     for _ in range(maxiter):
         width *= 0.5
@@ -98,15 +101,12 @@ def bisection(f: Any, args: Any, a: Any, b: Any, xtol: Any, rtol: Any, maxiter: 
 
 def ridders(f: Any, args: Any, a: Any, b: Any, xtol: Any, rtol: Any, maxiter: Any) -> Any:
     """False position after an exponential has been taken out."""
-    low, high = a * 1.0, b * 1.0
+    low, high, f_low, f_high = _ends(f, args, a, b)
     tolerance = xtol + rtol * min(abs(low), abs(high))
-    f_low, f_high = checked(f(low, *args)), checked(f(high, *args))
     if f_low == 0.0:
         return low, True
     if f_high == 0.0:
         return high, True
-    if not _differ(f_low, f_high):
-        raise ValueError(SIGNS)
     x = 0.0
     for _ in range(maxiter):
         half = 0.5 * (high - low)

@@ -57,28 +57,30 @@ def _upper_fraction(a: Any, x: Any) -> Any:
     return h * np.exp(a * np.log(x) - x - math.lgamma(a))
 
 
+def _incomplete_gamma(a: Any, x: Any) -> Any:
+    """The parts of the gamma function below and above x; each is computed itself where it is the smaller."""
+    if not (a > 0.0 and x >= 0.0):
+        return (np.nan, np.nan) if not (a == 0.0 and x > 0.0) else (1.0, 0.0)
+    if x == 0.0:
+        return 0.0, 1.0
+    if np.isinf(x):
+        return 1.0, 0.0
+    _usual(a)
+    if x < a + 1.0:
+        lower = _lower_series(a, x)
+        return lower, 1.0 - lower
+    upper = _upper_fraction(a, x)
+    return 1.0 - upper, upper
+
+
 def gammainc(a: Any, x: Any) -> Any:
     """`scipy.special.gammainc`."""
-    if not (a > 0.0 and x >= 0.0):
-        return np.nan if not (a == 0.0 and x > 0.0) else 1.0
-    if x == 0.0:
-        return 0.0
-    if np.isinf(x):
-        return 1.0
-    _usual(a)
-    return _lower_series(a, x) if x < a + 1.0 else 1.0 - _upper_fraction(a, x)
+    return _incomplete_gamma(a, x)[0]
 
 
 def gammaincc(a: Any, x: Any) -> Any:
     """`scipy.special.gammaincc`."""
-    if not (a > 0.0 and x >= 0.0):
-        return np.nan if not (a == 0.0 and x > 0.0) else 0.0
-    if x == 0.0:
-        return 1.0
-    if np.isinf(x):
-        return 0.0
-    _usual(a)
-    return 1.0 - _lower_series(a, x) if x < a + 1.0 else _upper_fraction(a, x)
+    return _incomplete_gamma(a, x)[1]
 
 
 def _beta_fraction(a: Any, b: Any, x: Any) -> Any:

@@ -10,10 +10,10 @@ import numpy as np
 
 from adgen.frontend import calls, scalars
 from adgen.frontend.arrays.build import as_array, refuse_complex
-from adgen.frontend.arrays.registry import expands
+from adgen.frontend.arrays.registry import expands, fixed
 from adgen.frontend.library import splines
 from adgen.frontend.library.arrays import vectorized
-from adgen.frontend.values import Number, is_number, is_static
+from adgen.frontend.values import Number, is_number
 from adgen.ir.types import F64
 
 if TYPE_CHECKING:
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
 
 MODES = {0: 0, 1: 1, 2: 2, 3: 3, "extrapolate": 0, "zeros": 1, "raise": 2, "const": 3}
 FIXED = "make the interpolant when the module is loaded, and call it"
-
-
-def _static(ctx: Context, name: str, **options: Any) -> None:
-    for key, value in options.items():
-        if not is_static(value):
-            ctx.fail_dynamic("AD222", f"`{name}`: the argument `{key}` must be known when compiling")
 
 
 def each(ctx: Context, function: Callable[..., Any], *operands: Any) -> Any:
@@ -44,7 +38,7 @@ def each(ctx: Context, function: Callable[..., Any], *operands: Any) -> Any:
 @expands(scipy="interpolate.splev")
 def splev(ctx: Context, x: Any, tck: Any, der: Any = 0, ext: Any = 0) -> Any:
     """`scipy.interpolate.splev` with a spline as `splrep` gives it, or a `BSpline`."""
-    _static(ctx, "splev", der=der, ext=ext)
+    fixed(ctx, "splev", der=der, ext=ext)
     if hasattr(tck, "tck"):
         tck = tck.tck
     if not isinstance(tck, tuple | list) or len(tck) != 3 or not isinstance(tck[2], int | np.integer):
@@ -60,14 +54,14 @@ def splev(ctx: Context, x: Any, tck: Any, der: Any = 0, ext: Any = 0) -> Any:
 @expands(scipy="interpolate.UnivariateSpline()")
 def univariate(ctx: Context, self: Any, x: Any, nu: Any = 0, ext: Any = None) -> Any:
     """A `UnivariateSpline` called."""
-    _static(ctx, "UnivariateSpline", nu=nu, ext=ext)
+    fixed(ctx, "UnivariateSpline", nu=nu, ext=ext)
     return splev(ctx, x, self._eval_args, nu, MODES[self.ext if ext is None else ext])
 
 
 @expands(scipy="interpolate.BSpline()")
 def b_spline(ctx: Context, self: Any, x: Any, nu: Any = 0, extrapolate: Any = None) -> Any:
     """A `BSpline` called."""
-    _static(ctx, "BSpline", nu=nu, extrapolate=extrapolate)
+    fixed(ctx, "BSpline", nu=nu, extrapolate=extrapolate)
     extrapolate = self.extrapolate if extrapolate is None else extrapolate
     if self.c.ndim != 1 or extrapolate == "periodic" or nu < 0:
         ctx.fail("AD234", "`BSpline` is supported for numbers, without a period", FIXED)
@@ -78,7 +72,7 @@ def b_spline(ctx: Context, self: Any, x: Any, nu: Any = 0, extrapolate: Any = No
 @expands(scipy="interpolate.bisplev")
 def bisplev(ctx: Context, x: Any, y: Any, tck: Any, dx: Any = 0, dy: Any = 0) -> Any:
     """`scipy.interpolate.bisplev`."""
-    _static(ctx, "bisplev", dx=dx, dy=dy)
+    fixed(ctx, "bisplev", dx=dx, dy=dy)
     if not isinstance(tck, tuple | list) or len(tck) != 5:
         ctx.fail("AD331", "`bisplev` takes a surface as `bisplrep` gives it")
     refuse_complex(ctx, "bisplev", x, y)
@@ -89,7 +83,7 @@ def bisplev(ctx: Context, x: Any, y: Any, tck: Any, dx: Any = 0, dy: Any = 0) ->
 @expands(scipy="interpolate.BivariateSpline()")
 def bivariate(ctx: Context, self: Any, x: Any, y: Any, dx: Any = 0, dy: Any = 0, grid: Any = True) -> Any:
     """A `RectBivariateSpline` or its like called: on the grid of its arguments, or at points."""
-    _static(ctx, "BivariateSpline", dx=dx, dy=dy, grid=grid)
+    fixed(ctx, "BivariateSpline", dx=dx, dy=dy, grid=grid)
     tck = (*self.tck[:3], *self.degrees)
     if grid:
         return calls.call(ctx, splines.sheet, [x, y, tck, int(dx), int(dy)], {})
@@ -108,7 +102,7 @@ def ev(ctx: Context, self: Any, xi: Any, yi: Any, dx: Any = 0, dy: Any = 0) -> A
 @expands(scipy="interpolate.PPoly()")
 def polynomial_pieces(ctx: Context, self: Any, x: Any, nu: Any = 0, extrapolate: Any = None) -> Any:
     """A `PPoly` called: `CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator`."""
-    _static(ctx, type(self).__name__, nu=nu, extrapolate=extrapolate)
+    fixed(ctx, type(self).__name__, nu=nu, extrapolate=extrapolate)
     extrapolate = self.extrapolate if extrapolate is None else extrapolate
     if self.c.ndim != 2 or self.x[0] > self.x[-1]:
         ctx.fail("AD234", f"`{type(self).__name__}` is supported for numbers at points that increase", FIXED)
@@ -143,7 +137,7 @@ def interp1d(ctx: Context, self: Any, x: Any) -> Any:
 @expands(scipy="interpolate.RegularGridInterpolator()")
 def regular_grid(ctx: Context, self: Any, xi: Any, method: Any = None) -> Any:
     """A `RegularGridInterpolator` called, by linear interpolation or with the nearest value."""
-    _static(ctx, "RegularGridInterpolator", method=method)
+    fixed(ctx, "RegularGridInterpolator", method=method)
     method = self.method if method is None else method
     count = len(self.grid)
     if method not in ("linear", "nearest") or self.values.ndim != count or self.values.dtype.kind not in "fiu":
