@@ -23,7 +23,7 @@ from adgen.frontend.values import (
     is_number,
     is_static,
 )
-from adgen.ir.types import BOOL, I64, Scalar
+from adgen.ir.types import BOOL, F64, I64, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -189,7 +189,8 @@ def _widen(ctx: Context, template: Template, value: Any, name: str, items: Items
             return template
         return _meet(ctx, template.value, value, name, True, items_of, items)
     if isinstance(value, Poison):
-        return Never(value)
+        wrong = isinstance(template, Scalars) and template.guess and template.element == F64
+        return Scalars(I64, True, name, guess=True) if wrong else Never(value)
     if isinstance(template, Scalars):
         return _widen_number(ctx, template, value, name)
     if isinstance(template, Cell):

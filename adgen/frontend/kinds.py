@@ -92,8 +92,8 @@ def _widest(elements: list[Scalar]) -> Scalar:
 def to(ctx: Context, x: Any, element: Scalar) -> Value:
     """A number as an IR value of a type; a Python int that does not fit is an OverflowError."""
     if isinstance(x, Number):
-        if element.is_narrow and x.weak and x.element == I64:
-            _check_range(ctx, x.value, element)
+        if element.is_narrow and x.weak and x.element.is_integer:
+            _check_range(ctx, convert(ctx, x.value, I64), element)
         return convert(ctx, x.value, element)
     if isinstance(x, np.ndarray):
         x = x[()]

@@ -247,3 +247,14 @@ def narrow_numbers_of_a_nested_derivative(x=0.5, a=SMALL):
 
 def _scaled(y, k):
     return y * (k + np.int8(100))
+
+
+def bound_in_the_loop_only(a=SMALL, b=WIDE):
+    for v in a:
+        last = v
+        if v > 4:
+            great = v
+    for k in range(len(b)):
+        if b[k] < 20:
+            found = b[k] * 3
+    return last + last, great, found
