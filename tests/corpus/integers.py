@@ -48,7 +48,7 @@ def casts(a=BIG, b=WIDE, x=np.array([300.7, -1.5, 1e12, -129.0, 70000.2]), n=-7)
 
 
 def reductions(a=BIG, m=MATRIX, s=SHORT):
-    return a.sum(), m.sum(0), a.prod(), np.cumsum(m), a.sum(dtype=np.int32), m.prod(1), s.mean(), m.var(), a.cumsum()
+    return a.sum(), m.sum(0), a[2:].prod(), np.cumsum(m), a.sum(dtype=np.int32), m.prod(1), s.mean(), m.var(), a.cumsum()
 
 
 def unsigned_sums_say_their_type(a=BYTES, b=WIDE):
