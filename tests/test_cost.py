@@ -82,3 +82,19 @@ def test_a_gradient_costs_at_most_four_times_its_function(file: str, name: str) 
     small, large = ratio(function, name, 12), ratio(function, name, 48)
     assert small <= LIMIT and large <= LIMIT
     assert large <= 1.1 * small
+
+
+def centred(x):
+    x -= np.mean(x * x, axis=0)
+    x[:] = np.sin(x[0] * x[1])
+    return np.sum(x)
+
+
+def test_what_is_repeated_is_computed_once() -> None:
+    """An expression that is broadcast by an assignment is computed for each of its own elements only."""
+    counts = []
+    for n in (10, 20):
+        x = np.random.default_rng(0).standard_normal((n, 3))
+        lowered = lower(centred, describe_arguments({"x": x}))
+        counts.append(run(optimise(lowered.function), [x]).counts.operations)
+    assert counts[1] <= 2 * counts[0]

@@ -74,11 +74,12 @@ def argument(leaf: Leaf) -> Value:
 def _wrap(ctx: Context, argument: Value, leaf: Leaf) -> Any:
     if isinstance(leaf.spec, ScalarSpec):
         return Number(argument, leaf.spec.weak)
-    array = arrays.parameter(ctx, argument, leaf.spec.element)
+    for axis, extent in enumerate(leaf.spec.extents):
+        if isinstance(extent, int):
+            message = f"`{leaf.name}` has extent {{0}} along axis {axis}, not {extent}"
+            memory.agree(ctx, ctx.builder.dim(argument, axis), ctx.builder.index(extent), message)
+    array = arrays.parameter(ctx, argument, leaf.spec.element, leaf.spec.extents)
     for axis, extent in enumerate(leaf.spec.extents):
         if isinstance(extent, str) and bound(extent):
             agreement.agree(ctx, ctx.named.setdefault(extent, array.extents[axis]), array.extents[axis])
-        if isinstance(extent, int):
-            message = f"`{leaf.name}` has extent {{0}} along axis {axis}, not {extent}"
-            memory.agree(ctx, array.extents[axis], ctx.builder.index(extent), message)
     return array

@@ -120,11 +120,15 @@ class Ranges:
         The value has no form of its own any more, but that of the others.
         """
         for fact in (zero, zero.times(-1)):
-            self._state(fact, self.builder.blocks[0])
+            self.grant(fact)
         solved = zero.replaced(value, Affine(0)).times(-zero.coefficient(value))
         self._unified = {known: form.replaced(value, solved) for known, form in self._unified.items()}
         self._unified[value] = solved
         self._forms = Forms(self.builder, self._atom)
+
+    def grant(self, form: Affine) -> None:
+        """`form >= 0` from here to the end of the function."""
+        self._state(form, self.builder.blocks[0])
 
     def saved(self) -> Callable[[], None]:
         """A function that forgets what is stated about the innermost open block from here on."""

@@ -20,8 +20,8 @@ from adgen.ir.types import F32, F64, Buffer, Scalar
 
 Path = tuple[str | int, ...]
 
-STRETCHED = "*"  # the mark of an axis that may have length one where it meets a longer one
-UNEQUAL = "UnequalExtents"  # the check that extents are equal which the function was compiled for
+STRETCHED = "*"  # the mark of an axis about whose length nothing is taken for granted
+OTHER_EXTENTS = "OtherExtents"  # the check that extents are what the function was compiled for
 
 
 @dataclass(frozen=True)
@@ -101,14 +101,30 @@ def bound(extent: str | int) -> bool:
     return extent not in (":", STRETCHED)
 
 
-def stretched(spec: Spec) -> Spec:
-    """The spec with every axis that is not fixed marked as one that may be stretched."""
-    if isinstance(spec, ArraySpec):
-        extents = spec.extents or (":",) * spec.rank
-        return replace(spec, extents=tuple(extent if isinstance(extent, int) else STRETCHED for extent in extents))
-    if isinstance(spec, StructSpec):
-        return replace(spec, items=tuple((key, stretched(item)) for key, item in spec.items))
-    return spec
+Shapes = Mapping[Path, tuple[int, ...]]
+
+
+def fixed(specs: Mapping[str, Spec], shapes: Shapes) -> dict[str, Spec]:
+    """The specs for arrays of these shapes in which each axis of length one is fixed."""
+    return _changed(specs, lambda path, axis: 1 if shapes[path][axis] == 1 else None)
+
+
+def free(specs: Mapping[str, Spec]) -> dict[str, Spec]:
+    """The specs with nothing taken for granted about any axis that is not fixed."""
+    return _changed(specs, lambda path, axis: STRETCHED)
+
+
+def _changed(specs: Mapping[str, Spec], new: Callable[[Path, int], str | int | None]) -> dict[str, Spec]:
+    def below(path: Path, spec: Spec) -> Spec:
+        if isinstance(spec, ArraySpec):
+            before = spec.extents or (":",) * spec.rank
+            after = tuple(e if isinstance(e, int) else new(path, axis) or e for axis, e in enumerate(before))
+            return replace(spec, extents=after) if after != before else spec
+        if isinstance(spec, StructSpec):
+            return replace(spec, items=tuple((key, below((*path, key), item)) for key, item in spec.items))
+        return spec
+
+    return {name: below((name,), spec) for name, spec in specs.items()}
 
 
 def spec_leaves(specs: Mapping[str, Spec]) -> Iterator[tuple[Path, Any]]:

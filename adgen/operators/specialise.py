@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 from adgen.diagnostics import AdgenError, render
-from adgen.frontend.specs import Spec, StaticSpec, stretched
+from adgen.frontend.specs import Shapes, Spec, StaticSpec, fixed, free
 from adgen.operators import store
 from adgen.runtime.calls import Entry
 from adgen.runtime.signatures import specs_key
@@ -21,13 +21,14 @@ from adgen.runtime.wrt import Wrt
 from adgen.toolchain import load
 
 Function = Callable[..., Any]
+Specs = Mapping[str, Spec]
 
 _known: WeakKeyDictionary[Function, dict[Any, Entry]] = WeakKeyDictionary()
 _lock = threading.Lock()
 _compiling = threading.RLock()  # one thread compiles at a time; calls of compiled code need no lock
 
 
-def specialise(function: Function, specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Entry:
+def specialise(function: Function, specs: Specs, product: str, wrt: Wrt | None, wider: Specs | None = None) -> Entry:
     """The entry for a product of a function.
 
     Functions are held weakly: what was compiled goes with them.
@@ -39,7 +40,7 @@ def specialise(function: Function, specs: Mapping[str, Spec], product: str, wrt:
     found = entries.get(key)
     if found is None or not found.program.current(root):
         with _compiling:
-            found = entries[key] = make(function, specs, product, wrt)
+            found = entries[key] = make(function, specs, product, wrt, wider)
     return found
 
 
@@ -50,8 +51,8 @@ def innermost(function: Function) -> Function:
     return function
 
 
-def make(function: Function, specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Entry:
-    """The entry from the store, or compiled now."""
+def make(function: Function, specs: Specs, product: str, wrt: Wrt | None, wider: Specs | None = None) -> Entry:
+    """The entry from the store, or compiled now; `wider` are the specs whose axes of length one were fixed."""
     root = innermost(function)
     folder = store.place(root, chain(function, product, wrt), specs)
     stored = store.find(folder, root) if folder else None
@@ -70,11 +71,15 @@ def make(function: Function, specs: Mapping[str, Spec], product: str, wrt: Wrt |
 
     held = ref(function)  # weakly: the entry must not keep alive what it is known by
 
-    def stretching() -> Callable[..., Any] | None:
+    def stretching(shapes: Shapes) -> Callable[..., Any] | None:
         alive = held()
         if alive is None:
             return None
-        return specialise(alive, {name: stretched(spec) for name, spec in specs.items()}, product, wrt).raw
+        narrower = specs if wider else fixed(specs, shapes)
+        if narrower != specs:
+            return specialise(alive, narrower, product, wrt, specs).raw
+        freed = free(wider or specs)
+        return specialise(alive, freed, product, wrt).raw if freed != specs else None
 
     return Entry(program, load(library), names, stretching)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from adgen.frontend.specs import UNEQUAL, OutputConstant, OutputLeaf, OutputStruct, OutputTree, rebuild
+from adgen.frontend.specs import OTHER_EXTENTS, OutputConstant, OutputLeaf, OutputStruct, OutputTree, rebuild
 from adgen.ir.types import BOOL, F32, F64, INTEGERS, Buffer, Scalar
 from adgen.runtime.programs import Program
 
@@ -40,9 +40,9 @@ def slot_names(program: Program) -> list[str]:
     return names
 
 
-def unequal_statuses(program: Program) -> tuple[int, ...]:
-    """The statuses that say that extents differ which the code takes for equal."""
-    return tuple(number for number, site in enumerate(program.sites, 1) if site.exception == UNEQUAL)
+def other_extents(program: Program) -> tuple[int, ...]:
+    """The statuses that say that extents are not what the code takes for granted."""
+    return tuple(number for number, site in enumerate(program.sites, 1) if site.exception == OTHER_EXTENTS)
 
 
 def needs_sizes(program: Program) -> bool:
@@ -78,10 +78,10 @@ def call_source(
         guard = ["except OverflowError:", "    give(slot)", f"    return {otherwise}"]
         calls = ["try:", *(f"    {line}" for line in calls), *guard]
     lines += [*calls, "if status:"]
-    if unequal := unequal_statuses(program):
-        again = f"return other({', '.join(f'a{k}' for k in range(len(program.parameters)))})"
-        lines += [f"    other = stretching() if status in {unequal} else None", "    if other:"]
-        lines += ["        give(slot)", f"        {again}"]
+    if others := other_extents(program):
+        leaves = "".join(f"a{k}, " for k in range(len(program.parameters)))
+        lines += [f"    other = stretching(({leaves})) if status in {others} else None", "    if other:"]
+        lines += ["        give(slot)", f"        return other({leaves})"]
     lines.append("    raise failed(status, slot)")
     for element, positions in scalar_results(program).items():
         lines += [f"r{position} = all_{element}[{k}]" for k, position in enumerate(positions)]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, has_complex
+from adgen.frontend.specs import ArraySpec, ScalarSpec, Shapes, Spec, StaticSpec, StructSpec, has_complex
 from adgen.ir.types import BOOL, INTEGERS, Buffer
 from adgen.runtime.callcode import call_source, output_constants, scalar_results
 from adgen.runtime.convert import (
@@ -37,7 +37,7 @@ C_TYPES = {"f64": "double", "f32": "float", "bool": "_Bool", **{k.name: f"{k.ful
 class Entry:
     """One compiled entry point, ready to be called; `raw` takes the leaves of the arguments in canonical form.
 
-    `stretching` gives what to call instead, with these leaves, when axes are not equal that the code takes for equal.
+    `stretching` gives what to call instead for arrays of these shapes, when the code takes others for granted.
     """
 
     def __init__(
@@ -45,12 +45,13 @@ class Entry:
         program: Program,
         library: Any,
         namespace: Mapping[str, Any] | None = None,
-        stretching: Callable[[], Callable[..., Any] | None] = lambda: None,
+        stretching: Callable[[Shapes], Callable[..., Any] | None] = lambda shapes: None,
     ) -> None:
         self.program = program
         self.library = library
         self.user_names = namespace or {}
         self.stretching = stretching
+        self.others: dict[tuple[tuple[bool, ...], ...], Callable[..., Any] | None] = {}
         # A call pops a slot and appends it when it is done.  Both are atomic, so no two calls ever share one.
         self.slots: list[tuple[Any, ...]] = []
         self.names = self._bindings()
@@ -108,13 +109,21 @@ class Entry:
             "KEPT_BYTES": KEPT_BYTES,
             "empty": np.empty,
             "new_tuple": tuple.__new__,
-            "stretching": self.stretching,
+            "stretching": self._stretching,
             "overlapping": overlapping,
             "take": self.slots.pop,
             "give": self.slots.append,
             "new_slot": self._slot,
             "failed": self._failed,
         }
+
+    def _stretching(self, values: Sequence[Any]) -> Callable[..., Any] | None:
+        leaves = zip(self.program.leaves, values, strict=True)
+        shapes = {leaf.path: v.shape for leaf, v in leaves if isinstance(leaf.spec, ArraySpec)}
+        key = tuple(tuple(extent == 1 for extent in shape) for shape in shapes.values())
+        if key not in self.others:
+            self.others[key] = self.stretching(shapes)
+        return self.others[key]
 
     def _slot(self) -> tuple[Any, ...]:
         """Memory for one call at a time, laid out as `callcode.slot_names` says."""

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError, Span
-from adgen.frontend.specs import UNEQUAL
+from adgen.frontend.specs import OTHER_EXTENTS
 
 CODES = {"IndexError": "AD601", "ValueError": "AD602", "ZeroDivisionError": "AD603", "AssertionError": "AD604"}
 OTHER_CODE = "AD600"
-UNEQUAL_HELP = "mark the axes that NumPy has to stretch with `*`, as in `x: f64[*]`, or fix them, as in `x: f64[1]`"
+OTHER_EXTENTS_HELP = (
+    "mark the axes whose length may be anything with `*`, as in `x: f64[*]`, or fix them, as in `x: f64[1]`"
+)
 OUT_OF_MEMORY = -1
 
 
@@ -31,8 +33,10 @@ def failure(
     """The exception for a failed check; `namespace` is where the user's own exception classes are found."""
     for position, detail in enumerate(details):
         message = message.replace(f"{{{position}}}", str(detail))
-    if exception == UNEQUAL:
-        return combined(ValueError)("AD605", f"ValueError: {message}, which are taken for equal", span, UNEQUAL_HELP)
+    if exception == OTHER_EXTENTS:
+        return combined(ValueError)(
+            "AD605", f"ValueError: not what the code was compiled for: {message}", span, OTHER_EXTENTS_HELP
+        )
     python = exception_class(exception, namespace or {})
     kind = combined(python) if python else AdgenError
     said = exception if not message else f"{exception}: {message}"

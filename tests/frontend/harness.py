@@ -25,8 +25,8 @@ from adgen.frontend.specs import (
     StaticSpec,
     StructSpec,
     complex_spec,
+    free,
     rebuild,
-    stretched,
 )
 from adgen.ir import interpret
 from adgen.ir.types import BOOL, F64, I64, Scalar
@@ -82,7 +82,7 @@ def spec_of(value: Any) -> Spec:
 def lowered_for(function: Any, arguments: dict[str, Any], stretching: bool = False) -> Lowered:
     """The function lowered for these arguments, or for arrays whose axes may be `stretching`, and verified."""
     specs = {name: spec_of(value) for name, value in arguments.items()}
-    result = lower(function, {name: stretched(spec) if stretching else spec for name, spec in specs.items()})
+    result = lower(function, free(specs) if stretching else specs)
     verify(result.function)
     return result
 

@@ -7,7 +7,7 @@ import pytest
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend.lower import lower
-from adgen.frontend.specs import ArraySpec, ScalarSpec, stretched
+from adgen.frontend.specs import ArraySpec, ScalarSpec, free
 from adgen.ir.interpret import ProgramError, run
 from adgen.ir.types import BOOL, F64, I64
 
@@ -191,7 +191,7 @@ def test_raised(function, specs, arguments, kind, words) -> None:
     with pytest.raises(kind):
         function(*(x.copy() if isinstance(x, np.ndarray) else x for x in arguments))
     names = function.__code__.co_varnames[: len(specs)]
-    lowered = lower(function, {name: stretched(spec) for name, spec in zip(names, specs)})
+    lowered = lower(function, free(dict(zip(names, specs))))
     with pytest.raises(ProgramError) as caught:
         run(lowered.function, [np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x for x in arguments])
     assert caught.value.exception == kind.__name__

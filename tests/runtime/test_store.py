@@ -50,9 +50,9 @@ def compiles(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     made: list[str] = []
     make = specialise.make
 
-    def spy(function, specs, product, wrt):
+    def spy(function, specs, product, *rest):
         made.append(product)
-        return make(function, specs, product, wrt)
+        return make(function, specs, product, *rest)
 
     monkeypatch.setattr(specialise, "make", spy)
     return made

@@ -13,7 +13,7 @@ import pytest
 import adgen
 from adgen.diagnostics import AdgenError
 from adgen.frontend.lower import lower
-from adgen.frontend.specs import UNEQUAL, ArraySpec, stretched
+from adgen.frontend.specs import OTHER_EXTENTS, ArraySpec
 from adgen.ir.types import F64
 
 BANK = """
@@ -48,6 +48,11 @@ def guarded(x: Any, y: Any) -> Any:
     return np.sum(x * y[:1])
 
 
+def cut(x: Any, y: Any) -> Any:
+    x[:, :1] += 1.0
+    return np.sum(x[:, 0:1] * x[:, 1:2].T) * np.sum(y[1:3]) + np.sum(x[2::-1])
+
+
 def counted(x: Any, n: int) -> Any:
     return np.sum(x * np.arange(n))
 
@@ -63,6 +68,10 @@ SHAPES = [
     (outer, (4, 3), (1, 1)),
     (filled, (5,), (5,)),
     (filled, (5,), (3,)),
+    (cut, (4, 3), (3, 1)),
+    (cut, (4, 2), (5, 4)),
+    (cut, (1, 1), (1, 1)),
+    (cut, (1, 5), (4, 7)),
     (guarded, (4,), (4,)),
     (guarded, (4,), (7,)),
 ]
@@ -125,16 +134,32 @@ def test_one_check_serves_all_meetings() -> None:
     def twice(x: Any, y: Any) -> Any:
         return np.sum(x + y) + np.sum(x[1:] * y[1:])
 
-    assert checks(twice, VECTOR, VECTOR) == [UNEQUAL]
-    assert UNEQUAL not in checks(twice, stretched(VECTOR), stretched(VECTOR))
-    assert checks(outer, MATRIX, MATRIX) == [UNEQUAL, UNEQUAL]
+    assert checks(twice, VECTOR, VECTOR) == [OTHER_EXTENTS]
+    assert OTHER_EXTENTS not in checks(twice, *(ArraySpec(F64, 1, ("*",)) for _ in range(2)))
+    assert checks(outer, MATRIX, MATRIX) == [OTHER_EXTENTS, OTHER_EXTENTS]
     named = ArraySpec(F64, 2, ("n", "d"))
-    assert checks(outer, named, named) == [UNEQUAL, UNEQUAL]
+    assert checks(outer, named, named) == [OTHER_EXTENTS, OTHER_EXTENTS]
+
+
+def test_only_the_longest_slice_is_checked() -> None:
+    """What ends earlier on the same axis is inside as well; a slice that ends before the end always is."""
+
+    def sums(x: Any) -> Any:
+        return np.sum(x[:2]) + np.sum(x[1:5]) + np.sum(x[:3] * x[2:5]) + np.sum(x[1:-1])
+
+    assert checks(sums, VECTOR) == [OTHER_EXTENTS]
+    assert OTHER_EXTENTS not in checks(sums, ArraySpec(F64, 1, ("*",)))
+
+
+def test_fixed_axes_need_no_checks() -> None:
+    """Where types say that an axis has length one, it is stretched without a question."""
+    found = checks(outer, ArraySpec(F64, 2, (":", 1)), ArraySpec(F64, 2, (1, ":")))
+    assert OTHER_EXTENTS not in found
 
 
 def test_a_branch_on_extents_takes_nothing_for_equal() -> None:
     """Where a program asks for extents, what runs in one case says nothing about the others."""
-    assert UNEQUAL not in checks(guarded, VECTOR, VECTOR)
+    assert OTHER_EXTENTS not in checks(guarded, VECTOR, VECTOR)
 
 
 def test_compiled_ahead_it_is_an_error(tmp_path: Path) -> None:

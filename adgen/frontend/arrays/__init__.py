@@ -23,6 +23,7 @@ from adgen.frontend.arrays import (
     shaping,
 )
 from adgen.frontend.arrays.attributes import attribute, iterate
+from adgen.frontend.arrays.broadcasting import copy_into
 from adgen.frontend.arrays.build import as_array, from_nested, refuse_complex
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.indexing import augment, getitem, inplace, setitem
@@ -38,7 +39,6 @@ from adgen.frontend.arrays.storage import (
     boxed,
     constant,
     copy,
-    copy_into,
     identical,
     is_array,
     materialise,

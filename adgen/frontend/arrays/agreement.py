@@ -1,12 +1,13 @@
-"""Extents that meet are taken for equal, and a check at the entry of the function says so.
+"""Extents that meet are taken for equal, slices for not cut off, and checks at the entry of the function say so.
 
 NumPy stretches an axis of length one where it meets a longer one.  Whether an axis of an argument has length one is
 known when the function is called; in most programs it is not where two of them meet, and code that can do both reads
 and runs badly.  So the function is compiled for extents that are equal, and begins with a check of that.  A call with
-others is served by code compiled for axes that may be stretched: those that an argument type marks with `*`.
+others is served by code compiled for axes that may have any length: those that an argument type marks with `*`.
+Likewise Python cuts off a slice that ends beyond its axis, which programs seldom want.
 
-Comes in: two extents that meet.  Goes out: whether they are equal from now on.  Guaranteed: what is taken for equal is
-checked before anything else happens.
+Comes in: two extents that meet, or a bound of a slice.  Goes out: whether they are equal, or within, from now on.
+Guaranteed: what is taken for granted is checked before anything else happens.
 """
 
 from __future__ import annotations
@@ -19,23 +20,24 @@ from typing import TYPE_CHECKING
 from adgen import ops
 from adgen.diagnostics import Span
 from adgen.frontend.affine import Affine
-from adgen.frontend.arrays.integers import emit, value
-from adgen.frontend.specs import STRETCHED, UNEQUAL, Leaf
+from adgen.frontend.arrays.integers import Int, emit, meaning, value
+from adgen.frontend.specs import OTHER_EXTENTS, STRETCHED, Leaf
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Value
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
-MESSAGE = "an axis of length {0} meets one of length {1}"
+MEETING = "an axis of length {0} meets one of length {1}, which are taken for equal"
+CUTTING = "an axis has length {0}, which is taken for {1} at least, where a slice ends"
 
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """Two sums of extents and integers that are known at the entry, which are equal."""
+    """The difference of two sums of extents and integers that are known at the entry: it is 0, or not negative."""
 
-    first: Affine
-    second: Affine
+    difference: Affine
+    equal: bool
     span: Span | None
 
 
@@ -68,7 +70,7 @@ class Agreements:
         return operation.operands[0], operation.attributes["axis"]
 
     def known(self, ctx: Context, atom: Value) -> bool:
-        """The value is known at the entry, and is not the extent of an axis that may be stretched."""
+        """The value is known at the entry, and is not the extent of an axis that may have any length."""
         if atom in self.parameters:
             return True
         axis = self.axis(ctx, atom)
@@ -110,20 +112,44 @@ def agree(ctx: Context, a: Value, b: Value) -> bool:
     """The extents are equal: provably, or by a check at the entry."""
     if ctx.ranges.equal(a, b):
         return True
-    agreements = ctx.agreements
-    if agreements is None or agreements.conditional:
-        return False
     first, second = _unclamped(ctx, a, b)
     difference = first.plus(second, -1)
-    if not all(agreements.known(ctx, atom) for atom, _ in difference.terms):
-        return False
-    solvable = [x for x, c in difference.terms if abs(c) == 1 and agreements.axis(ctx, x) is not None]
+    solvable = [x for x in _axes(ctx, difference) if abs(difference.coefficient(x)) == 1]
     if not solvable:
         return False
-    sides = _side(difference), _side(difference.times(-1))
-    agreements.found.append(Agreement(*sides, ctx.span))
+    _grant(ctx, difference, True)
     ctx.ranges.unify(solvable[-1], difference)
     return True
+
+
+def within(ctx: Context, bound: Int, extent: Int) -> bool:
+    """The bound of a slice is no greater than the extent: provably, or by a check at the entry."""
+    gap = meaning(ctx, extent).plus(meaning(ctx, bound), -1)
+    if ctx.ranges.proves(gap):
+        return True
+    if not _axes(ctx, gap):
+        return False
+    _grant(ctx, gap, False)
+    ctx.ranges.grant(gap)
+    return True
+
+
+def _axes(ctx: Context, form: Affine) -> list[Value]:
+    """The extents in a form about which something may be taken for granted; none if it is not known at the entry."""
+    agreements = ctx.agreements
+    if agreements is None or agreements.conditional:
+        return []
+    if not all(agreements.known(ctx, atom) for atom, _ in form.terms):
+        return []
+    return [x for x, _ in form.terms if agreements.axis(ctx, x) is not None]
+
+
+def _grant(ctx: Context, difference: Affine, equal: bool) -> None:
+    assert ctx.agreements is not None
+    found = ctx.agreements.found
+    weaker = [known for known in found if not known.equal and known.difference.terms == difference.terms]
+    ctx.agreements.found = [known for known in found if known not in weaker]
+    ctx.agreements.found.append(Agreement(difference, equal, ctx.span))
 
 
 def _side(difference: Affine) -> Affine:
@@ -136,7 +162,7 @@ def _unclamped(ctx: Context, a: Value, b: Value) -> tuple[Affine, Affine]:
 
     Of `max(n - 2, 0)` and `m` too where `m` is known to be no less than 0.
     """
-    first, second = ctx.ranges.form(a), ctx.ranges.form(b)
+    first, second = meaning(ctx, a), meaning(ctx, b)
     left, right = _clamped(ctx, first), _clamped(ctx, second)
     if left and right:
         return (left[0], right[0]) if left[1] == right[1] else (first, second)
@@ -170,8 +196,9 @@ def entry(ctx: Context) -> list[Operation]:
     with builder.block() as block:
         for agreement in agreements.found:
             builder.span = agreement.span
-            a, b = (_again(ctx, form) for form in (agreement.first, agreement.second))
-            builder.check(builder.op(ops.EQ, a, b), UNEQUAL, MESSAGE, (a, b))
+            a, b = (_again(ctx, _side(agreement.difference.times(sign))) for sign in (1, -1))
+            test, message = (ops.EQ, MEETING) if agreement.equal else (ops.GE, CUTTING)
+            builder.check(builder.op(test, a, b), OTHER_EXTENTS, message, (a, b))
     builder.span = before
     return block.operations
 

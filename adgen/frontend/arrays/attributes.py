@@ -10,6 +10,7 @@ import numpy as np
 
 from adgen.frontend import scalars
 from adgen.frontend.arrays import masks
+from adgen.frontend.arrays.broadcasting import copy_into
 from adgen.frontend.arrays.build import as_array, dtype_argument, item_of
 from adgen.frontend.arrays.elementwise import astype as converted
 from adgen.frontend.arrays.elementwise import elementwise, where
@@ -21,7 +22,7 @@ from adgen.frontend.arrays.reshaping import ravel
 from adgen.frontend.arrays.selection import Selection
 from adgen.frontend.arrays.shapes import as_number, axis_argument, count, shape_tuple
 from adgen.frontend.arrays.shaping import transpose
-from adgen.frontend.arrays.storage import bare, boxed, copy_into, finish, settle, writable
+from adgen.frontend.arrays.storage import bare, boxed, finish, settle, writable
 from adgen.frontend.complexes.types import Complex, memory_of
 from adgen.frontend.kinds import NUMPY
 from adgen.frontend.values import Number

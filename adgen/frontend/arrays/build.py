@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen.frontend import scalars
+from adgen.frontend.arrays.broadcasting import copy_into
 from adgen.frontend.arrays.model import Array, View
 from adgen.frontend.arrays.shapes import Extents, same_extent
-from adgen.frontend.arrays.storage import allocate, constant, copy_into, exposed, fresh_constant, scalar
+from adgen.frontend.arrays.storage import allocate, constant, exposed, fresh_constant, scalar
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.kinds import DTYPES, NUMPY, USABLE
 from adgen.frontend.values import Number, Sequence, describe, is_number, is_static

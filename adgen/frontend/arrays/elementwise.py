@@ -9,11 +9,12 @@ import numpy as np
 
 from adgen import ops
 from adgen.frontend import scalars
+from adgen.frontend.arrays.broadcasting import stretch
 from adgen.frontend.arrays.build import as_array
 from adgen.frontend.arrays.loops import when
 from adgen.frontend.arrays.model import Array, Lazy, View, footprint
 from adgen.frontend.arrays.selection import Selection
-from adgen.frontend.arrays.shapes import Extents, broadcast, is_one, stretch
+from adgen.frontend.arrays.shapes import Extents, broadcast
 from adgen.frontend.arrays.storage import finish, settle
 from adgen.frontend.values import Number, is_number
 from adgen.ir import core
@@ -23,7 +24,6 @@ from adgen.ir.types import BOOL, Scalar
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
-CHEAP = 2  # operations an element: what costs more is computed once before it is broadcast
 
 DEAR = 100  # the work of an operation with a loop in it
 
@@ -44,16 +44,8 @@ def elementwise(ctx: Context, callable_: Any, operands: Sequence[Any]) -> Any:
     if not arrays:
         return scalars.apply(ctx, callable_, *prepared)
     extents = broadcast(ctx, [x.extents for x in arrays])
-    spread = [_spread(ctx, x, extents) if isinstance(x, Array) else x for x in prepared]
+    spread = [stretch(ctx, x, extents) if isinstance(x, Array) else x for x in prepared]
     return finish(ctx, _apply(ctx, callable_, spread, extents))
-
-
-def _spread(ctx: Context, array: Array, extents: Extents) -> View | Lazy:
-    """An operand broadcast to the result; what is expensive and read several times is computed before."""
-    stretched = any(is_one(ctx, e) and not is_one(ctx, t) for e, t in zip(array.extents[::-1], extents[::-1]))
-    if (stretched or array.rank < len(extents)) and isinstance(array, Lazy):
-        array = settle(ctx, array, CHEAP)
-    return stretch(ctx, array, extents)
 
 
 def _selected(ctx: Context, callable_: Any, operands: Sequence[Any]) -> Selection:
@@ -124,7 +116,7 @@ def where(ctx: Context, condition: Any, a: Any, b: Any) -> Any:
     element = scalars.promote([_kind(ctx, x) for x in operands[1:]])
     arrays = [as_array(ctx, settle(ctx, x, 10**9) if isinstance(x, Array) else x) for x in operands]
     extents = broadcast(ctx, [x.extents for x in arrays])
-    test, first, second = (_spread(ctx, x, extents) for x in arrays)
+    test, first, second = (stretch(ctx, x, extents) for x in arrays)
     bare = all(isinstance(x, View) or x.cost == 0 for x in (first, second))
 
     def chosen(ctx: Context, indices: tuple[Value, ...]) -> Value:

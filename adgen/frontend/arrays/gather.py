@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adgen import ops
+from adgen.frontend.arrays.broadcasting import stretch
 from adgen.frontend.arrays.checks import compare, require
 from adgen.frontend.arrays.integers import value
 from adgen.frontend.arrays.keys import Item, frame_of, framed
 from adgen.frontend.arrays.model import Array, Lazy, View, expression
-from adgen.frontend.arrays.shapes import Extents, broadcast, stretch
+from adgen.frontend.arrays.shapes import Extents, broadcast
 from adgen.frontend.arrays.slicing import normalised, wrapped_index
 from adgen.frontend.arrays.storage import constant, settle
 from adgen.ir import core

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from adgen.frontend import scalars
 from adgen.frontend.arrays import masks
+from adgen.frontend.arrays.broadcasting import assignable, copy_into
 from adgen.frontend.arrays.build import as_array, item_of
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.gather import Gathering, gathering, has_repeats, without_known_masks
@@ -19,8 +20,8 @@ from adgen.frontend.arrays.keys import Item, frame_of, framed, is_basic, parse
 from adgen.frontend.arrays.loops import nest
 from adgen.frontend.arrays.model import Array, View, footprint
 from adgen.frontend.arrays.selection import Selection
-from adgen.frontend.arrays.shapes import assignable, same_extent
-from adgen.frontend.arrays.storage import copy, copy_into, finish, separate, writable
+from adgen.frontend.arrays.shapes import same_extent
+from adgen.frontend.arrays.storage import copy, finish, separate, writable
 from adgen.frontend.arrays.updates import allow_cast, change
 from adgen.frontend.values import Number, is_number
 from adgen.ir.nodes import Value

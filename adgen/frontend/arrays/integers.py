@@ -37,6 +37,11 @@ def form(ctx: Context, x: Int) -> Affine:
     return Affine(x) if isinstance(x, int) else ctx.ranges.raw.of(x)
 
 
+def meaning(ctx: Context, x: Int) -> Affine:
+    """The affine form in which equal values are one; for proofs, not for code."""
+    return Affine(x) if isinstance(x, int) else ctx.ranges.form(x)
+
+
 def total(ctx: Context, parts: Iterable[tuple[int, Int]]) -> Int:
     """`sum(factor * part)`."""
     parts = [(factor, plain(ctx, part)) for factor, part in parts if factor]
@@ -123,10 +128,7 @@ def remainder(ctx: Context, a: Int, b: Int) -> Int:
 
 def at_least(ctx: Context, a: Int, b: Int) -> bool:
     """`a >= b` is proved."""
-    proof = ctx.ranges
-    left = Affine(a) if isinstance(a, int) else proof.form(a)
-    right = Affine(b) if isinstance(b, int) else proof.form(b)
-    return proof.proves(left.plus(right, -1))
+    return ctx.ranges.proves(meaning(ctx, a).plus(meaning(ctx, b), -1))
 
 
 def same(ctx: Context, a: Int, b: Int) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from adgen import ops
 from adgen.frontend import scalars
+from adgen.frontend.arrays.broadcasting import assignable
 from adgen.frontend.arrays.build import as_array, dtype_argument, from_nested
 from adgen.frontend.arrays.checks import compare
 from adgen.frontend.arrays.elementwise import astype
@@ -97,8 +98,6 @@ def full(ctx: Context, shape: Any, fill_value: Any, dtype: Any = None, order: An
     element = dtype_argument(ctx, dtype, value_.element)
     extents = shape_argument(ctx, shape)
     if value_.rank:
-        from adgen.frontend.arrays.shapes import assignable
-
         return astype(ctx, assignable(ctx, value_, extents), element)
     return filled(ctx, element, extents, fill_value if is_number(fill_value) else finish(ctx, value_))
 

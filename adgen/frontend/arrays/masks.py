@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from adgen import ops
 from adgen.frontend import scalars
+from adgen.frontend.arrays.broadcasting import assignable
 from adgen.frontend.arrays.build import as_array
 from adgen.frontend.arrays.checks import compare, require
 from adgen.frontend.arrays.keys import Item, frame_of, framed
 from adgen.frontend.arrays.loops import nest, when
 from adgen.frontend.arrays.model import Array, Axis, Frame, Lazy, View
 from adgen.frontend.arrays.selection import Selection, selection
-from adgen.frontend.arrays.shapes import assignable, equal
+from adgen.frontend.arrays.shapes import equal
 from adgen.frontend.arrays.storage import copy, interferes, separate
 from adgen.frontend.arrays.updates import change
 from adgen.frontend.values import Number

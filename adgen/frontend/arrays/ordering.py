@@ -13,6 +13,7 @@ import numpy as np
 
 from adgen import ops
 from adgen.frontend import scalars
+from adgen.frontend.arrays.broadcasting import copy_into
 from adgen.frontend.arrays.build import as_array
 from adgen.frontend.arrays.checks import compare, require
 from adgen.frontend.arrays.loops import NAMES, nest, span, when
@@ -20,7 +21,7 @@ from adgen.frontend.arrays.model import Array, View, expression
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.reshaping import reshape
 from adgen.frontend.arrays.shapes import axis_argument
-from adgen.frontend.arrays.storage import allocate, copy, copy_into, finish, settle, writable
+from adgen.frontend.arrays.storage import allocate, copy, finish, settle, writable
 from adgen.ir import core
 from adgen.ir.nodes import Value
 from adgen.ir.types import F64, I64

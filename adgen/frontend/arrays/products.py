@@ -14,6 +14,7 @@ import numpy as np
 
 from adgen import ops
 from adgen.frontend import scalars
+from adgen.frontend.arrays.broadcasting import stretch
 from adgen.frontend.arrays.build import as_array
 from adgen.frontend.arrays.elementwise import elementwise
 from adgen.frontend.arrays.indexing import getitem
@@ -171,8 +172,6 @@ def matmul(ctx: Context, a: Any, b: Any) -> Any:
 
 def _batched(ctx: Context, array: Array, batch: Extents, axes: int) -> Array:
     """The operand with its leading axes broadcast."""
-    from adgen.frontend.arrays.shapes import stretch
-
     return stretch(ctx, settle(ctx, array), (*batch, *array.extents[axes:]))
 
 

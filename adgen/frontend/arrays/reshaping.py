@@ -16,13 +16,7 @@ from adgen.frontend.arrays.checks import compare, require
 from adgen.frontend.arrays.integers import Int, product, same, value
 from adgen.frontend.arrays.model import Array, Axis, Frame, View
 from adgen.frontend.arrays.registry import expands
-from adgen.frontend.arrays.shapes import (
-    Extents,
-    count,
-    equal,
-    is_one,
-    shape_argument,
-)
+from adgen.frontend.arrays.shapes import Extents, count, equal, is_one, shape_argument
 from adgen.frontend.arrays.storage import copy, shared_copy
 from adgen.ir import core
 

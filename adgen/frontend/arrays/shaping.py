@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen import ops
+from adgen.frontend.arrays.broadcasting import stretch
 from adgen.frontend.arrays.build import as_array
 from adgen.frontend.arrays.checks import compare, require
 from adgen.frontend.arrays.keys import framed
 from adgen.frontend.arrays.model import Array, Axis, Frame, Lazy, View
 from adgen.frontend.arrays.registry import expands
-from adgen.frontend.arrays.shapes import (
-    axes_argument,
-    axis_argument,
-    broadcast,
-    equal,
-    is_one,
-    shape_argument,
-    stretch,
-)
+from adgen.frontend.arrays.shapes import axes_argument, axis_argument, broadcast, equal, is_one, shape_argument
 from adgen.frontend.arrays.storage import finish, settle
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from adgen import ops
 from adgen.frontend import scalars
 from adgen.frontend.arrays import integers
+from adgen.frontend.arrays.agreement import within
 from adgen.frontend.arrays.checks import both, compare, require
 from adgen.frontend.arrays.integers import Int, add, at_least, maximum, minimum, plain, quotient, sub, value
 from adgen.frontend.values import Number
@@ -92,17 +93,22 @@ def _forward(ctx: Context, start: Int | None, stop: Int | None, extent: Value) -
     A start beyond the end needs no clamp, nor a stop before the beginning: the length is zero anyway.
     """
     first = 0 if start is None else _counted(ctx, start, extent)
-    if start is not None and not at_least(ctx, first, 0):
-        first = maximum(ctx, first, 0)
-    last = extent if stop is None else minimum(ctx, _counted(ctx, stop, extent), extent)
-    return first, integers.size(ctx, sub(ctx, last, first))
+    last = extent if stop is None else _counted(ctx, stop, extent)
+    first = maximum(ctx, first, 0)
+    return first, integers.size(ctx, sub(ctx, _cut(ctx, last, extent), first))
 
 
 def _backward(ctx: Context, start: Int | None, stop: Int | None, extent: Value) -> tuple[Int, Int]:
     end = sub(ctx, extent, 1)
-    first = end if start is None else minimum(ctx, _counted(ctx, start, extent), end)
-    last: Int = -1 if stop is None else maximum(ctx, _counted(ctx, stop, extent), -1)
-    return first, integers.size(ctx, sub(ctx, first, last))
+    first = end if start is None else _counted(ctx, start, extent)
+    last: Int = -1 if stop is None else _counted(ctx, stop, extent)
+    first = _cut(ctx, first, end)
+    return first, integers.size(ctx, sub(ctx, first, maximum(ctx, last, -1)))
+
+
+def _cut(ctx: Context, bound: Int, limit: Int) -> Int:
+    """The bound, or the limit where it may lie beyond."""
+    return bound if within(ctx, bound, limit) else minimum(ctx, bound, limit)
 
 
 def _counted(ctx: Context, bound: Int, extent: Value) -> Int:

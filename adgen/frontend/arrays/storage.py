@@ -12,7 +12,6 @@ from adgen.frontend import aliasing, scalars
 from adgen.frontend.arrays.integers import Int, add, at_least, mul, plain, sub
 from adgen.frontend.arrays.loops import nest
 from adgen.frontend.arrays.model import Array, Axis, Frame, Lazy, View
-from adgen.frontend.arrays.shapes import assignable
 from adgen.frontend.complexes.types import Complex, memory_of
 from adgen.frontend.kinds import DTYPES, USABLE
 from adgen.frontend.values import Number
@@ -33,13 +32,21 @@ def allocate(ctx: Context, element: Scalar, extents: Sequence[Value], name: str 
     return View(base, Frame.identity(extents))
 
 
-def parameter(ctx: Context, value: Value, element: Scalar | None = None) -> View:
-    """A parameter of the function, which is a buffer; with a complex `element` its last axis holds the parts."""
+def parameter(ctx: Context, value: Value, element: Scalar | None = None, extents: Sequence[str | int] = ()) -> View:
+    """A parameter of the function, which is a buffer, some of whose extents may be known.
+
+    With a complex `element` its last axis holds the parts.
+    """
+    b = ctx.builder
+    dims = b.dims(value)
+    fixed = {axis: extent for axis, extent in enumerate(extents) if isinstance(extent, int)}
     if isinstance(element, Complex):
-        pairs = (*ctx.builder.dims(value)[:-1], ctx.builder.index(2))
-        (memory,) = ctx.builder.emit(core.RESHAPE, (value, *pairs))  # says that the last extent is 2
-        value = ctx.builder.handle(memory)
-    return View(value, Frame.identity(ctx.builder.dims(value)))
+        fixed[len(dims) - 1] = 2
+    if fixed:
+        (value,) = b.emit(core.RESHAPE, (value, *(b.index(fixed[k]) if k in fixed else n for k, n in enumerate(dims))))
+    if isinstance(element, Complex):
+        value = b.handle(value)
+    return View(value, Frame.identity(b.dims(value)))
 
 
 def constant(ctx: Context, data: Any) -> View:
@@ -144,14 +151,6 @@ def fill_from(ctx: Context, target: View, source: Array) -> None:
 
     nest(ctx, target.extents, body)
     ctx.writes.written(target.base)
-
-
-def copy_into(ctx: Context, target: Array, source: Any) -> None:
-    """`target[...] = source`: broadcast, converted, and as if the source were computed first."""
-    view = writable(ctx, target)
-    if isinstance(source, Lazy) and source.fill == "none":
-        return
-    fill_from(ctx, view, separate(ctx, view, assignable(ctx, source, view.extents)))
 
 
 def separate(ctx: Context, target: View, source: Array) -> Array:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adgen.frontend import scalars
+from adgen.frontend.arrays.broadcasting import assignable, copy_into
 from adgen.frontend.arrays.build import as_array
 from adgen.frontend.arrays.elementwise import where as chosen
 from adgen.frontend.arrays.loops import when
 from adgen.frontend.arrays.model import Array, View
 from adgen.frontend.arrays.selection import Selection
-from adgen.frontend.arrays.shapes import assignable, same_extent
-from adgen.frontend.arrays.storage import boxed, copy_into, writable
+from adgen.frontend.arrays.shapes import same_extent
+from adgen.frontend.arrays.storage import boxed, writable
 from adgen.frontend.arrays.updates import allow_cast
 from adgen.frontend.state import references
 from adgen.frontend.values import Number, is_number
