@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from adgen.diagnostics import Span
 from adgen.emit.functions import CFunction, FunctionWriter
-from adgen.emit.helpers import memory_helpers
+from adgen.emit.helpers import memory_helpers, vector_forms
 from adgen.emit.interface import Interface
 from adgen.emit.names import Names
 from adgen.emit.render import render
@@ -84,7 +84,7 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
     ]
     header_name = f"{module_name}.h"
     lines = [line for f in (*callees, *made) for line in (*f.lines, *f.size_lines)]
-    words = set(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
+    words = set(re.findall(r"[A-Za-z_]\w*", "\n".join((*lines, *spelled))))
     source = render(
         "c/source.c.j2",
         banner=BANNER,
@@ -93,7 +93,7 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
             *([HINTS] if any("#pragma omp" in text for text in (*lines, *spelled)) else []),
             *([FILLED] if any(LOCAL_ARRAY.match(line) for line in lines) else []),
         ],
-        helpers=[*memory_helpers(lines), *spelled],
+        helpers=[*memory_helpers(lines), *(vector_forms(words) if "for" in words else []), *spelled],
         tables=[text for name, text in tables.texts.items() if name in words],
         callees=callees,
         functions=made,

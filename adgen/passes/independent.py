@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from adgen import ops
 from adgen.ir import core
-from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import is_float
 from adgen.passes.activity import roots
 
@@ -76,7 +76,7 @@ def _marked(operation: Operation, root: Mapping[Value, Value]) -> Operation:
 def _is_independent(loop: Operation, root: Mapping[Value, Value]) -> bool:
     region = loop.regions[0]
     index, *carried = region.arguments
-    if not carried or not all(o.row.pure or o.row in ACCESSES for o in region.operations):
+    if not carried or not all(_is_plain(operation) for operation in region.operations):
         return False
     if any(is_float(value.type) for value in carried) and not loop.attributes.get("unordered"):
         return False
@@ -84,10 +84,20 @@ def _is_independent(loop: Operation, root: Mapping[Value, Value]) -> bool:
     return sums and _touches_its_own(region, index, root)
 
 
+def _is_plain(operation: Operation) -> bool:
+    """An operation, an access, or a choice between values that are computed from what is read."""
+    if operation.row is core.IF:
+        inner = [o for region in operation.regions for o in region.operations]
+        return all(o.row is not core.IF and (o.row.pure or o.row is core.LOAD) for o in inner)
+    return operation.row.pure or operation.row in ACCESSES
+
+
 def _is_sum(region: Region, start: Value, result: Value) -> bool:
     """True when all that happens to a carried value is that something is added to it."""
-    uses = Counter(value for operation in region.operations for value in operation.operands)
+    uses = Counter(value for operation in walk(region) for value in operation.operands)
     uses.update(region.results)
+    for operation in region.operations:
+        uses.update(value for inner in operation.regions for value in inner.results)
     running = {start}
     for operation in region.operations:
         mine = [place for place, value in enumerate(operation.operands) if value in running]
@@ -101,7 +111,7 @@ def _is_sum(region: Region, start: Value, result: Value) -> bool:
 
 
 def _touches_its_own(region: Region, index: Value, root: Mapping[Value, Value]) -> bool:
-    accesses = [operation for operation in region.operations if operation.row in ACCESSES]
+    accesses = [operation for operation in walk(region) if operation.row in ACCESSES]
     written = {root[o.operands[0]] for o in accesses if o.row is not core.LOAD}
     for buffer in written:
         mine = [operation for operation in accesses if root[operation.operands[0]] is buffer]

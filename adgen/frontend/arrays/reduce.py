@@ -68,8 +68,23 @@ class Line:
         if self.mask is None:
             return product(ctx, self.extents)
         b = ctx.builder
-        (number,) = self.fold(ctx, (b.index(0),), lambda _, __, n: (b.op(ops.ADD, n, b.index(1)),), ("count",))
-        return number
+        return self.sum(ctx, b.index(0), lambda _: b.index(1), "count")
+
+    def sum(self, ctx: Context, start: Value, convert: Callable[[Value], Value], hint: str) -> Value:
+        """Start plus all elements, converted.
+
+        What a mask leaves out adds zero, so that the sum is one that may be added up in any order.
+        """
+        b = ctx.builder
+
+        def body(indices: tuple[Value, ...], total: Value) -> Sequence[Value]:
+            flag = self.mask.read(ctx, indices) if self.mask else b.const(True)
+            nothing = b.const(0, start.type)
+            (term,) = when(ctx, flag, lambda: (convert(self.read(ctx, indices)),), lambda: (nothing,))
+            return (b.op(ops.ADD, total, term),)
+
+        (total,) = fold(ctx, self.extents, (start,), body, self.names, (hint,))
+        return total
 
 
 def reduction(
@@ -111,11 +126,14 @@ def _masked(ctx: Context, array: Selection, axis: Any, keepdims: Any, compute: C
 
 def accumulate(ctx: Context, line: Line, row: Row, start: Value, convert: Callable[[Value], Value]) -> Value:
     """Combine all elements with an operation."""
+    hint = HINTS.get(row, "found")
+    if row is ops.ADD:
+        return line.sum(ctx, start, convert, hint)
 
     def step(x: Value, indices: Sequence[Value], total: Value) -> Sequence[Value]:
         return (ctx.builder.op(row, total, convert(x)),)
 
-    (result,) = line.fold(ctx, (start,), step, (HINTS.get(row, "found"),))
+    (result,) = line.fold(ctx, (start,), step, (hint,))
     return result
 
 
