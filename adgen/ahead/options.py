@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 
 from adgen.diagnostics import AdgenError
+from adgen.runtime.sizes import bytes_of
 
 PRODUCTS = ("value", "grad", "jvp", "vjp", "hvp")
 DEFAULT_PRODUCTS = ("value", "grad", "jvp", "vjp")
@@ -25,6 +26,7 @@ class Options:
     check: bool = True
     unchecked: bool = False
     example_main: bool = False
+    memory: int | None = None
 
     @staticmethod
     def parse(
@@ -36,6 +38,7 @@ class Options:
         check: bool = True,
         unchecked: bool = False,
         example_main: bool = False,
+        memory: str | None = None,
     ) -> Options:
         """Options from the texts of a command line.
 
@@ -50,6 +53,7 @@ class Options:
             check,
             unchecked,
             example_main,
+            bytes_of(memory),
         )
 
     def key(self) -> str:

@@ -161,12 +161,12 @@ def _wrt(primal: Lowered, options: Options, name: str) -> Wrt | None:
     if has_complex_output(purified(primal).output):
         return None
     if options.wrt is None:
-        return None if _underived(primal) else resolve(None, primal.specs, name)
+        return None if _underived(primal) else replace(resolve(None, primal.specs, name), memory=options.memory)
     own = tuple(parameter for parameter in options.wrt if parameter in primal.specs)
     if not own:
         return None
     resolved = resolve(own, primal.specs, name)
-    return Wrt(resolved.names, "bare" if len(own) == 1 else "named")
+    return Wrt(resolved.names, "bare" if len(own) == 1 else "named", options.memory)
 
 
 def _underived(primal: Lowered) -> str:

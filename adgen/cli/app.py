@@ -68,13 +68,16 @@ def compile_command(
     no_check: Annotated[bool, typer.Option("--no-check", help="Do not check the derivatives.")] = False,
     unchecked: Annotated[bool, typer.Option("--unchecked", help="Drop the index checks from the C code.")] = False,
     example_main: Annotated[bool, typer.Option("--example-main", help="Also write a main.c that calls it.")] = False,
+    memory: Annotated[
+        str | None, typer.Option(help="What the residuals of a loop may take, as 256MB; default: what they need.")
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say more, and name the compiler's command.")] = False,
 ) -> None:
     """Compile functions and their derivatives to the package OUT/<file>_ad."""
     from adgen.ahead import Options, compile_file
     from adgen.cli.progress import progress
 
-    options = Options.parse(function, wrt, emit, arg or (), static or (), not no_check, unchecked, example_main)
+    options = Options.parse(function, wrt, emit, arg or (), static or (), not no_check, unchecked, example_main, memory)
     with progress() as tell:
         report = compile_file(file, out, options, tell)
     typer.echo(report.text(verbose))

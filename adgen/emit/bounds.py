@@ -73,6 +73,9 @@ class EntryBounds:
             return None
         if operation.row is core.DIM:
             return self._dim(operation)
+        if operation.row is ops.TO_I64:
+            made = self._float(operation.operands[0])
+            return None if made is None else (2 * self.builder.emit(operation.row, (made,)))  # type: ignore[return-value]
         pairs = [self.known.get(operand) for operand in operation.operands]
         found = [pair for pair in pairs if pair is not None]
         if len(found) != len(pairs):
@@ -84,6 +87,17 @@ class EntryBounds:
             return self._polynomial(self.form(value))
         rule = _RULES.get(operation.row)
         return rule(self, found) if rule else None
+
+    def _float(self, value: Value) -> Value | None:
+        """A number that an extent is computed from, when it does not change with any loop."""
+        operation = self.definition.get(value)
+        if not is_float(value.type) or operation is None:
+            return self.exact(value)
+        operands = [self._float(operand) for operand in operation.operands]
+        if not operation.row.pure or None in operands:
+            return None
+        (made,) = self.builder.emit(operation.row, [x for x in operands if x is not None], operation.attributes)
+        return made
 
     def _dim(self, operation: Operation) -> Pair | None:
         source, axis = operation.operands[0], operation.attributes["axis"]

@@ -11,6 +11,7 @@ from adgen.operators.jacobians import hessian_operator, jacobian_operator
 from adgen.operators.products import plain_operator, tangent_operator, vjp_operator
 
 Function = Callable[..., Any]
+Memory = str | int | None
 
 
 def _decorator(make: Callable[..., Function], function: Function | None, **options: Any) -> Function:
@@ -28,18 +29,22 @@ def jit(function: Function | None = None) -> Function:
     return _decorator(plain_operator, function, product="value")
 
 
-def grad(function: Function | None = None, wrt: Any = None) -> Function:
+def grad(function: Function | None = None, wrt: Any = None, memory: Memory = None) -> Function:
     """The gradient of a function of one number.
 
     `grad(f)(*args)` has the structure of the parameters that `wrt` names: a name or position gives that gradient alone,
     a sequence a tuple; the default is every floating-point parameter (one: its gradient; several: a NamedTuple).
+
+    `memory` (`"256MB"`, or bytes) is what the residuals of a loop that takes its steps one after the other may take.
+    Where they would take more, states are kept now and then and steps are run a second time; the time grows by one run
+    of the function at most.
     """
-    return _decorator(plain_operator, function, product="grad", wrt=wrt)
+    return _decorator(plain_operator, function, product="grad", wrt=wrt, memory=memory)
 
 
-def value_and_grad(function: Function | None = None, wrt: Any = None) -> Function:
+def value_and_grad(function: Function | None = None, wrt: Any = None, memory: Memory = None) -> Function:
     """`(f(*args), grad(f)(*args))` from one sweep."""
-    return _decorator(plain_operator, function, product="value_and_grad", wrt=wrt)
+    return _decorator(plain_operator, function, product="value_and_grad", wrt=wrt, memory=memory)
 
 
 def jvp(function: Function | None = None, wrt: Any = None) -> Function:
@@ -47,14 +52,14 @@ def jvp(function: Function | None = None, wrt: Any = None) -> Function:
     return _decorator(tangent_operator, function, product="jvp", wrt=wrt)
 
 
-def vjp(function: Function | None = None, wrt: Any = None) -> Function:
+def vjp(function: Function | None = None, wrt: Any = None, memory: Memory = None) -> Function:
     """The value and a function from cotangents to gradients: `vjp(f)(*args) -> (value, pullback)`."""
-    return _decorator(vjp_operator, function, wrt=wrt)
+    return _decorator(vjp_operator, function, wrt=wrt, memory=memory)
 
 
-def hvp(function: Function | None = None, wrt: Any = None) -> Function:
+def hvp(function: Function | None = None, wrt: Any = None, memory: Memory = None) -> Function:
     """The Hessian times a direction: `hvp(f)(*args, tangent=v)`, with the structure of the gradient."""
-    return _decorator(tangent_operator, function, product="hvp", wrt=wrt)
+    return _decorator(tangent_operator, function, product="hvp", wrt=wrt, memory=memory)
 
 
 def jacobian(function: Function | None = None, wrt: Any = None) -> Function:

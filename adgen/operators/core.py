@@ -10,6 +10,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from adgen.runtime.calls import Entry, direct_call
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.pullback import leaves_of
 from adgen.runtime.signatures import bind, describe_arguments, signature_of, specs_key
+from adgen.runtime.sizes import bytes_of
 from adgen.runtime.wrt import Wrt, check_form, resolve
 
 NESTING = ("value", "grad", "value_and_grad")  # what is a function of the same arguments and of nothing else
@@ -46,8 +48,11 @@ def wrapper({parameters}*_rest, **_extra):
 class Operator:
     """A product of a function, compiled for the types of the arguments it is called with."""
 
-    def __init__(self, function: Callable[..., Any], product: str, wrt: Any = None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], product: str, wrt: Any = None, memory: str | int | None = None
+    ) -> None:
         check_form(wrt)
+        self.memory = bytes_of(memory)
         self.target = Target(function)
         self.product = product
         self.wrt = wrt
@@ -71,7 +76,7 @@ class Operator:
     def resolved(self, specs: Mapping[str, Spec]) -> Wrt:
         """What `wrt` means for arguments of these types; a method's own object is not counted."""
         own = dict(list(specs.items())[len(self.target.first) :])
-        return resolve(self.wrt, own, self.name)
+        return replace(resolve(self.wrt, own, self.name), memory=self.memory)
 
     def entry(self, specs: Mapping[str, Spec], product: str | None = None) -> Entry:
         """The compiled code for arguments of these types, compiled now if need be."""

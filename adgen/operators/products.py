@@ -14,14 +14,14 @@ Function = Callable[..., Any]
 MISSING = object()
 
 
-def plain_operator(function: Function, product: str, wrt: Any = None) -> Function:
+def plain_operator(function: Function, product: str, wrt: Any = None, memory: str | int | None = None) -> Function:
     """`jit`, `grad` or `value_and_grad` of a function."""
-    return function_of(Operator(function, product, wrt))
+    return function_of(Operator(function, product, wrt, memory))
 
 
-def tangent_operator(function: Function, product: str, wrt: Any = None) -> Function:
+def tangent_operator(function: Function, product: str, wrt: Any = None, memory: str | int | None = None) -> Function:
     """`jvp` or `hvp` of a function: it takes `tangent` besides the function's own arguments."""
-    operator = Operator(function, product, wrt)
+    operator = Operator(function, product, wrt, memory)
 
     def wrapper(*args: Any, tangent: Any = MISSING, **kwargs: Any) -> Any:
         try:
@@ -43,9 +43,9 @@ def along(operator: Operator, arguments: Mapping[str, Any], tangent: Any) -> Any
     return entry.raw(*primals, *tangents(entry.program, tangent, primals))
 
 
-def vjp_operator(function: Function, wrt: Any = None) -> Function:
+def vjp_operator(function: Function, wrt: Any = None, memory: str | int | None = None) -> Function:
     """`vjp` of a function: the value and its pullback."""
-    operator = Operator(function, "vjp", wrt)
+    operator = Operator(function, "vjp", wrt, memory)
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:

@@ -99,6 +99,6 @@ def chain(function: Function, product: str, wrt: Wrt | None) -> str:
     """The operators on a function, outermost first, as text."""
     operators = [f"{product} {wrt}"]
     while (operator := getattr(function, "__adgen__", None)) is not None:
-        operators.append(f"{operator.product} {operator.wrt!r}")
+        operators.append(f"{operator.product} {operator.wrt!r} {operator.memory}")
         function = operator.target.function
     return "; ".join(operators)

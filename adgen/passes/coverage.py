@@ -71,13 +71,15 @@ class Coverage:
                 if rest is not None:
                     written.add(rest)
                     full = full or self._all(written, len(axes))
-            elif operation.row is core.CUSTOM and not full and self._taken(operation):
+            elif operation.row is core.CUSTOM and not full and self._taken(core.inputs_of(operation)):
                 return Cover.READS
             elif operation.regions:
                 cover = self._owner(operation, axes, frozenset(written), full)
                 if cover is Cover.READS:
                     return cover
                 full = full or cover is Cover.FULL
+                if operation.row is core.CUSTOM and not full and self._taken(core.outputs_of(operation)):
+                    return Cover.READS  # rules read all of what is filled
         return Cover.FULL if full else Cover.PARTIAL
 
     def _owner(
@@ -93,10 +95,10 @@ class Coverage:
         surely = operation.row in (core.IF, core.CUSTOM) or self._runs(operation)
         return Cover.FULL if surely and covers == {Cover.FULL} else Cover.PARTIAL
 
-    def _taken(self, custom: Operation) -> bool:
-        """True when the rules of a `custom` operation may read the buffer, under any handle."""
+    def _taken(self, operands: Sequence[Value]) -> bool:
+        """True when operands of a `custom` operation, which its rules may read, are the buffer, under any handle."""
         made = self.definitions.definitions
-        handles = [value for value in core.inputs_of(custom) if isinstance(value.type, Buffer)]
+        handles = [value for value in operands if isinstance(value.type, Buffer)]
         return any(value is self.handle or (value in made and made[value].row is core.RESHAPE) for value in handles)
 
     def _runs(self, loop: Operation) -> bool:

@@ -39,6 +39,7 @@ from adgen.frontend.specs import (
 from adgen.ir.nodes import Function
 from adgen.ir.types import Buffer, Scalar, Type
 from adgen.passes.adjoint import adjoint
+from adgen.passes.checkpoint import checkpointed
 from adgen.passes.forward import forward
 from adgen.passes.localise import localise, written_parameters
 from adgen.passes.pipeline import simplify
@@ -69,6 +70,8 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
             function.span,
             "return a real number such as `abs(z)`, or real and imaginary parts",
         )
+    if wrt.memory is not None and product != "jvp":
+        pure = replace(pure, function=simplify(checkpointed(pure.function, wrt.memory)))
     build = {"grad": _grad, "value_and_grad": _value_and_grad, "jvp": _jvp, "vjp": _vjp, "hvp": _hvp}[product]
     return _renamed(build(pure, wrt), f"_{product}")
 

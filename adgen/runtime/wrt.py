@@ -23,10 +23,14 @@ Packing = Literal["bare", "tuple", "named"]
 
 @dataclass(frozen=True)
 class Wrt:
-    """Names of parameters; results come `bare` (one), as a `tuple`, or `named` (a NamedTuple)."""
+    """Names of parameters; results come `bare` (one), as a `tuple`, or `named` (a NamedTuple).
+
+    `memory`: how many bytes the residuals of a loop may take in reverse mode; None: as many as they need.
+    """
 
     names: tuple[str, ...]
     packing: Packing
+    memory: int | None = None
 
 
 def check_form(wrt: Any) -> None:

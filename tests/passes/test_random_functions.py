@@ -10,6 +10,7 @@ import pytest
 
 from adgen.ir.nodes import Function
 from adgen.ir.verify import verify
+from adgen.passes.checkpoint import checkpointed
 from adgen.passes.copies import copies
 from adgen.passes.dead_code import dead_code
 from adgen.passes.fold import fold
@@ -25,6 +26,12 @@ from adgen.passes.write_back import write_back
 from tests.passes.random_functions import Generator, inputs
 from tests.passes.support import behaviour
 
+
+def chunks(function: Function) -> Function:
+    """Every loop in chunks."""
+    return checkpointed(function, 0)
+
+
 PASSES = (
     rebuild,
     dead_code,
@@ -37,6 +44,7 @@ PASSES = (
     write_back,
     unroll,
     hoist_checks,
+    chunks,
     simplify,
     optimise,
 )

@@ -1,0 +1,161 @@
+"""Loops in chunks: the same gradients, no more than one step more for each, and memory that grows with the root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adgen
+from adgen.emit import emit
+from adgen.frontend.lower import lower
+from adgen.ir.interpret import run
+from adgen.ir.nodes import Function
+from adgen.ir.verify import verify
+from adgen.passes.adjoint import adjoint
+from adgen.passes.checkpoint import checkpointed
+from adgen.passes.localise import localise
+from adgen.passes.pipeline import optimise, simplify
+from adgen.runtime.signatures import describe_arguments
+from tests.oracles import floats, fresh
+
+RNG = np.random.default_rng(3)
+
+
+def burgers(u0, target, c, d, steps):
+    """Every state is read again by the reverse sweep."""
+    u = u0.copy()
+    for _ in range(steps):
+        new = u.copy()
+        new[1:-1] = u[1:-1] - c * u[1:-1] * (u[2:] - u[:-2]) + d * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        u = new
+    return 0.5 * np.sum((u - target) ** 2)
+
+
+def numbers(x, n):
+    """Carried numbers that start from a constant which the loop reads too, counted in threes."""
+    s, t = x, 1.0
+    for i in range(2, 3 * n, 3):
+        s, t = np.sin(s) * t + 1.0, t * 0.9 + s * s * 0.01 + i * 1e-3
+    return s * t
+
+
+def backwards(a, n):
+    """A written argument, a step of -1, a branch with a constant, an inner loop and one that stops early."""
+    total = 0.0
+    for i in range(n - 1, -1, -1):
+        for j in range(len(a)):
+            a[j] = np.sin(a[j]) + 0.1 * a[j - 1]
+        total = total * 0.9 + a[i % len(a)] if a[0] > 0.2 else total
+        k = 0
+        while k < 3 and a[k] < 0.5:
+            total += a[k] * a[k]
+            k += 1
+    return total
+
+
+def narrow(x, table, n):
+    """Single precision, a table of indices, an integer state."""
+    y, last = x.copy(), 0
+    for i in range(n):
+        y[table[last]] += np.cos(y[table[i % 3]]) * np.float32(0.5)
+        last = (last + 2) % 3
+    return np.sum(y * y)
+
+
+CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "burgers": (burgers, (RNG.normal(size=9), RNG.normal(size=9), 0.1, 0.2, 30)),
+    "numbers": (numbers, (0.3, 17)),
+    "backwards": (backwards, (RNG.normal(size=5), 11)),
+    "narrow": (narrow, (RNG.normal(size=4).astype(np.float32), np.array([2, 0, 1]), 12)),
+    "one": (numbers, (0.3, 1)),
+    "none": (burgers, (RNG.normal(size=4), RNG.normal(size=4), 0.1, 0.2, 0)),
+}
+
+
+def primal(name: str) -> tuple[Function, list[Any]]:
+    """A pure function ready to be reversed, and its arguments."""
+    function, arguments = CASES[name]
+    specs = describe_arguments(dict(zip(function.__code__.co_varnames, arguments)))
+    return localise(simplify(lower(function, specs).function)), list(arguments)
+
+
+def reversed_(function: Function, memory: int | None) -> Function:
+    """The gradient with as much memory."""
+    chunked = function if memory is None else simplify(checkpointed(function, memory))
+    verify(chunked)
+    return optimise(adjoint(chunked, floats(function), "one"))
+
+
+@pytest.mark.parametrize("memory", [0, 1000, 10**9])
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_are_the_same(name: str, memory: int) -> None:
+    """Whatever the memory, values are equal to the last bit and gradients up to the order of sums."""
+    function, arguments = primal(name)
+    plain = run(reversed_(function, None), fresh(arguments))
+    chunked = run(reversed_(function, memory), fresh(arguments))
+    count = len(function.results)
+    for ours, theirs in zip(chunked.results[:count], plain.results[:count]):
+        np.testing.assert_array_equal(ours, theirs)
+    tolerance = 1e-5 if name == "narrow" else 1e-12
+    for ours, theirs in zip(chunked.results[count:], plain.results[count:], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+
+
+def test_operations() -> None:
+    """Chunks cost one run of the loop; with memory for all there is nothing to run again."""
+    function, arguments = primal("burgers")
+    arguments[-1] = 200
+    plain, least, most = (run(reversed_(function, m), fresh(arguments)).counts.operations for m in (None, 0, 10**9))
+    assert least < 1.5 * plain
+    assert most < 1.01 * plain
+
+
+def workspace(memory: int, steps: int) -> int:
+    """The bytes that the gradient of `burgers` asks for."""
+    gradient = adgen.grad(burgers, wrt="u0", memory=memory)
+    x = np.sin(np.arange(100.0))
+    gradient(x, x, 0.1, 0.2, 3)
+    (entry,) = gradient.__adgen__.entries.values()
+    ffi, sizes = entry.library.ffi, entry.library.ffi.new("int64_t[8]")
+    pointer = ffi.from_buffer("double[]", x)
+    getattr(entry.library.lib, f"{entry.program.name}_sizes")(pointer, 100, pointer, 100, 0.1, 0.2, steps, sizes)
+    return int(sizes[0])
+
+
+def test_memory_grows_with_the_root() -> None:
+    """A hundred times as many steps take ten times the memory, and the limit decides between the two ways."""
+    few, many = workspace(0, 1_000), workspace(0, 100_000)
+    assert many < 11 * few
+    assert many < 2.1 * 800 * 100_000**0.5 + 20_000
+    assert workspace(10**9, 1_000) > 800 * 1_000 > workspace(800_000 - 1, 1_000)
+
+
+def test_other_products() -> None:
+    """Pullbacks, second derivatives along a direction and gradients of gradients, in C."""
+    x, y = RNG.normal(size=12), RNG.normal(size=12)
+    arguments = (x, y, 0.1, 0.2, 25)
+    v = RNG.normal(size=12)
+    expected = adgen.hvp(burgers, wrt="u0")(*arguments, tangent=v)
+    np.testing.assert_allclose(adgen.hvp(burgers, wrt="u0", memory=0)(*arguments, tangent=v), expected, rtol=1e-10)
+    _, pullback = adgen.vjp(burgers, wrt="c", memory="1kB")(*arguments)
+    assert pullback(2.0) == pytest.approx(2.0 * adgen.grad(burgers, wrt="c")(*arguments), rel=1e-12)
+    expected = adgen.grad(adgen.grad(burgers, wrt="c"), wrt="c")(*arguments)
+    twice = adgen.grad(adgen.grad(burgers, wrt="c", memory=0), wrt="c", memory=0)(*arguments)
+    assert twice == pytest.approx(expected, rel=1e-10)
+
+
+def test_amounts() -> None:
+    """Texts and numbers of bytes; anything else is refused before anything is compiled."""
+    for amount in ("lots", "3 XB", -1, 1.5, "", True):
+        with pytest.raises(adgen.AdgenError, match="AD131"):
+            adgen.grad(burgers, memory=amount)
+
+
+def test_chunks_are_in_the_source() -> None:
+    """The C says what it does."""
+    function, _ = primal("burgers")
+    text = emit([reversed_(function, 32_000_000)], "module").c_source
+    assert "chunk" in text and "32000000" in text
