@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from adgen.frontend.library.matrices import product, square, swap
+from adgen.frontend.library.matrices import BLOCK, product, square, swap
+from adgen.frontend.library.triangular import in_triangle
 from adgen.frontend.rules import Rules, with_rules
 
 Array = Any
@@ -22,26 +23,33 @@ def _factor(a: Array) -> Any:
     lu = a.copy()
     order = np.arange(n)
     sign = 1.0
-    for k in range(n):
-        pivot = k
-        largest = abs(lu[k, k])
-        for i in range(k + 1, n):
-            size = abs(lu[i, k])
-            if size > largest:
-                largest = size
-                pivot = i
-        if pivot != k:
-            sign = -sign
-            swap(lu, k, pivot)
-            row = order[k]
-            order[k] = order[pivot]
-            order[pivot] = row
-        if largest != 0.0:
+    for first in range(0, n, BLOCK):
+        last = min(first + BLOCK, n)
+        for k in range(first, last):
+            pivot = k
+            largest = abs(lu[k, k])
             for i in range(k + 1, n):
-                factor = lu[i, k] / lu[k, k]
-                lu[i, k] = factor
-                for j in range(k + 1, n):
-                    lu[i, j] -= factor * lu[k, j]
+                size = abs(lu[i, k])
+                if size > largest:
+                    largest = size
+                    pivot = i
+            if pivot != k:
+                sign = -sign
+                swap(lu, k, pivot)
+                row = order[k]
+                order[k] = order[pivot]
+                order[pivot] = row
+            if largest != 0.0:
+                for i in range(k + 1, n):
+                    factor = lu[i, k] / lu[k, k]
+                    lu[i, k] = factor
+                    for j in range(k + 1, last):
+                        lu[i, j] -= factor * lu[k, j]
+        for k in range(first, last):
+            for i in range(k + 1, last):
+                for j in range(last, n):
+                    lu[i, j] -= lu[i, k] * lu[k, j]
+        lu[last:, last:] -= lu[last:, first:last] @ lu[first:last, last:]
     return lu, order, sign
 
 
@@ -51,17 +59,10 @@ def _no_derivative(a: Array, out: Any, cotangent: Any) -> Any:
 
 def _substitute(a: Array, lu: Array, order: Array, b: Array) -> Array:
     """The solution of `a @ x = b`."""
-    n = len(lu)
     x = np.zeros_like(b)
-    for i in range(n):
+    for i in range(len(lu)):
         x[i] = b[order[i]]
-        for j in range(i):
-            x[i] -= lu[i, j] * x[j]
-    for i in range(n - 1, -1, -1):
-        for j in range(i + 1, n):
-            x[i] -= lu[i, j] * x[j]
-        x[i] /= lu[i, i]
-    return x
+    return in_triangle(lu, in_triangle(lu, x, True, False, True), False, False, False)
 
 
 def _substitute_vjp(a: Array, lu: Array, order: Array, b: Array, out: Array, cotangent: Array) -> Any:
@@ -71,17 +72,9 @@ def _substitute_vjp(a: Array, lu: Array, order: Array, b: Array, out: Array, cot
 
 def _substitute_transposed(a: Array, lu: Array, order: Array, b: Array) -> Array:
     """The solution of `a.T @ x = b`."""
-    n = len(lu)
-    y = b.copy()
-    for i in range(n):
-        y[i] /= lu[i, i]
-        for j in range(i + 1, n):
-            y[j] -= lu[i, j] * y[i]
-    for i in range(n - 1, -1, -1):
-        for j in range(i):
-            y[j] -= lu[i, j] * y[i]
+    y = in_triangle(lu, in_triangle(lu, b, False, True, False), True, True, True)
     x = np.zeros_like(b)
-    for i in range(n):
+    for i in range(len(lu)):
         x[order[i]] = y[i]
     return x
 

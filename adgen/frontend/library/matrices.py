@@ -11,6 +11,9 @@ from adgen.frontend.rules import Rules, with_rules
 Array = Any
 
 
+BLOCK = 64  # columns that are worked on one by one; what they do to the others is one product of matrices
+
+
 def square(a: Array) -> None:
     """Raise for what is not square."""
     if a.shape[0] != a.shape[1]:

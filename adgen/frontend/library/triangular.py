@@ -6,30 +6,35 @@ from typing import Any
 
 import numpy as np
 
-from adgen.frontend.library.matrices import product, square, to_lower
+from adgen.frontend.library.matrices import BLOCK, product, square, to_lower
 from adgen.frontend.rules import Rules, with_rules
 
 Array = Any
 
 
-def _substitute(a: Array, b: Array, lower: bool, transposed: bool, unit: bool) -> Array:
+def in_triangle(a: Array, b: Array, lower: bool, transposed: bool, unit: bool) -> Array:
     """The solution of `a @ x = b`, or of `a.T @ x = b`, where nothing but a triangle of the matrix is read."""
     n = len(a)
     x = b.copy()
-    if not transposed:
-        for step in range(n):
-            i = step if lower else n - 1 - step
-            for j in range(0 if lower else i + 1, i if lower else n):
-                x[i] -= a[i, j] * x[j]
+    blocks = (n + BLOCK - 1) // BLOCK
+    forward = lower != transposed
+    for block in range(blocks):
+        first = BLOCK * (block if forward else blocks - 1 - block)
+        last = min(first + BLOCK, n)
+        if forward:
+            x[first:last] -= (a[:first, first:last].T if transposed else a[first:last, :first]) @ x[:first]
+        else:
+            x[first:last] -= (a[last:, first:last].T if transposed else a[first:last, last:]) @ x[last:]
+        for step in range(last - first):
+            i = first + step if forward else last - 1 - step
+            if not transposed:
+                for j in range(first if lower else i + 1, i if lower else last):
+                    x[i] -= a[i, j] * x[j]
             if not unit:
                 x[i] /= a[i, i]
-    else:
-        for step in range(n):
-            i = n - 1 - step if lower else step
-            if not unit:
-                x[i] /= a[i, i]
-            for j in range(0 if lower else i + 1, i if lower else n):
-                x[j] -= a[i, j] * x[i]
+            if transposed:
+                for j in range(first if lower else i + 1, i if lower else last):
+                    x[j] -= a[i, j] * x[i]
     return x
 
 
@@ -46,7 +51,7 @@ def _substitute_vjp(a: Array, b: Array, lower: bool, transposed: bool, unit: boo
     return a_bar, b_bar, None, None, None
 
 
-substitute = with_rules(_substitute, Rules(_substitute, _substitute_vjp))
+substitute = with_rules(in_triangle, Rules(in_triangle, _substitute_vjp))
 
 
 def solve_triangular(a: Array, b: Array, lower: bool, transposed: bool, unit: bool) -> Array:
@@ -65,29 +70,31 @@ def solve_triangular(a: Array, b: Array, lower: bool, transposed: bool, unit: bo
 def _factor(a: Array) -> Array:
     n = len(a)
     l = np.zeros_like(a)  # noqa: E741 - as in the books
-    for j in range(n):
-        for i in range(j, n):
-            total = a[i, j]
-            for k in range(j):
-                total -= l[i, k] * l[j, k]
-            if i == j:
-                if not total > 0.0:
-                    raise np.linalg.LinAlgError("Matrix is not positive definite")
-                l[j, j] = np.sqrt(total)
-            else:
-                l[i, j] = total / l[j, j]
+    for first in range(0, n, BLOCK):
+        last = min(first + BLOCK, n)
+        rest = a[first:, first:last] - l[first:, :first] @ l[first:last, :first].T
+        for j in range(first, last):
+            for i in range(j, n):
+                total = rest[i - first, j - first]
+                for k in range(first, j):
+                    total -= l[i, k] * l[j, k]
+                if i == j:
+                    if not total > 0.0:
+                        raise np.linalg.LinAlgError("Matrix is not positive definite")
+                    l[j, j] = np.sqrt(total)
+                else:
+                    l[i, j] = total / l[j, j]
     return l
 
 
 def _factor_vjp(a: Array, out: Array, cotangent: Array) -> Array:
     n = len(a)
     inner = np.zeros_like(a)
+    full = out.T @ cotangent
     for i in range(n):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(i, n):
-                total += out[k, i] * cotangent[k, j]
-            inner[i, j] = 0.5 * total if i == j else total
+        for j in range(i):
+            inner[i, j] = full[i, j]
+        inner[i, i] = 0.5 * full[i, i]
     half = substitute(out, inner, True, True, False)
     return to_lower(substitute(out, half.T, True, True, False))
 
