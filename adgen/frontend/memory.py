@@ -98,28 +98,36 @@ def agree(ctx: Context, a: Value, b: Value, message: str) -> None:
 
 
 def tabulate(ctx: Context, count: Value, item: Callable[[Any], Any]) -> Array:
-    """The array of `item(0)`, `item(1)` ... whose items are numbers."""
+    """The array of `item(0)`, `item(1)` ... whose items are numbers, or arrays of one shape, which are its rows."""
     builder = ctx.builder
     before = State.capture(ctx)
     with builder.block([Value(I64, "k")]) as probe:
         ctx.ranges.declare(probe.arguments[0], builder.index(0), count)
         sample = item(Number(probe.arguments[0]))
     before.restore()
-    if not is_number(sample):
+    inner: list[Value] = []
+    if isinstance(sample, Array) and (base_of(sample) is None or base_of(sample) in defined_in(probe)):
+        inside = defined_in(probe)
+        inner = [x for x in (hoist(ctx, extent, inside) for extent in sample.extents) if x is not None]
+    if not is_number(sample) and (not inner or len(inner) < sample.rank):
         ctx.fail_dynamic(
             "AD227",
-            "this comprehension gives a list of arrays whose length is known at run time only",
+            "this comprehension gives a list whose length is known at run time only, of what is neither a number nor a "
+            "fresh array of a shape that is known before",
             "fill an array in a loop",
         )
-    element, _ = scalars.kind(ctx, sample)
+    element = sample.element if inner else scalars.kind(ctx, sample)[0]
     extent = builder.op(ops.MAXIMUM, count, builder.index(0))
-    array = allocate(ctx, element, (extent,), "items")
+    array = allocate(ctx, element, (extent, *inner), "items")
     base = arrays.base(array)
     assert base is not None
 
     def iteration(index: Value) -> tuple[Value, ...]:
         ctx.ranges.declare(index, builder.index(0), count)
-        builder.store(base, scalars.to(ctx, item(Number(index)), element), (index,))
+        if inner:
+            arrays.copy_into(ctx, arrays.getitem(ctx, array, (Number(index),)), wrap(ctx, item(Number(index))))
+        else:
+            builder.store(base, scalars.to(ctx, item(Number(index)), element), (index,))
         return ()
 
     builder.loop(builder.index(0), count, (), iteration, name="k")

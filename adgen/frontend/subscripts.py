@@ -47,7 +47,9 @@ def get(ctx: Context, value: Any, key: Any) -> Any:
         return arrays.getitem(ctx, value, settled_key(ctx, key))
     if isinstance(value, Sequence):
         item = arrays.getitem(ctx, value.array, settled_key(ctx, key))
-        return Number(item.value, True) if isinstance(item, Number) else Sequence(item)
+        if isinstance(item, Number):
+            return Number(item.value, True)
+        return item if is_number(key) else Sequence(item)
     if isinstance(value, tuple | list | range | str) and isinstance(key, Number):
         return dynamic_item(ctx, value, key)
     if isinstance(value, Loop):

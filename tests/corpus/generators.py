@@ -299,3 +299,25 @@ def nonlocal_in_a_generator(x=0.5, n=4):
     for v in values():
         total += v * s
     return total + s
+
+
+def _three(p):
+    return np.array([p[0] * p[1], np.sin(p[0]), p[1] ** 2])
+
+
+def rows_of_a_run_time_list(x=np.array([[0.3, 1.2], [-0.4, 0.7], [0.9, 0.2]])):
+    rows = [_three(x[i]) for i in range(len(x))]
+    total = 0.0
+    for row in rows:
+        total += row @ row
+    rows[1][2] = 5.0
+    first = rows[0]
+    first[1] += x[0, 0]
+    return total + rows[-1].sum() + len(rows), np.array(rows), rows[0][1] * rows[1][2]
+
+
+def joined_rows(x=np.array([[0.3, 1.2], [-0.4, 0.7], [0.9, 0.2]]), n=3):
+    scaled = np.stack([x[0] * k for k in range(n)])
+    ends = np.concatenate([_three(row) for row in x])
+    squares = np.vstack([np.outer(row, row) for row in x])
+    return scaled, ends, squares, np.hstack([row * row.sum() for row in x]), np.stack(x), np.mean([_three(r) for r in x], axis=0)

@@ -348,6 +348,17 @@ def filtered_comprehension(x=np.array([1.0, -2.0])):
     return sum([v for v in x if v > 0.0])  # AD227 length
 
 
+def list_of_views(x=np.array([1.0, 2.0, 3.0])):
+    rows = [x[k:] for k in range(2, len(x))]  # AD227 fresh array
+    return rows[0][0]
+
+
+def list_of_views_of_one_shape(x=np.array([1.0, 2.0, 3.0])):
+    rows = [x[k : k + 2] for k in range(len(x) - 1)]  # AD227 fresh array
+    x[0] = 3.0
+    return rows[0][0]
+
+
 def alias_written_in_loop(x=np.array([1.0, 2.0]), n=3):
     u = x
     for i in range(n):

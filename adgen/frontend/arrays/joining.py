@@ -10,13 +10,13 @@ import numpy as np
 
 from adgen.frontend import scalars
 from adgen.frontend.arrays.build import as_array
-from adgen.frontend.arrays.integers import Int, add, total, value
+from adgen.frontend.arrays.integers import Int, add, mul, total, value
 from adgen.frontend.arrays.model import Array, Axis, Frame
 from adgen.frontend.arrays.registry import expands
 from adgen.frontend.arrays.reshaping import reshape
 from adgen.frontend.arrays.shapes import axis_argument, same_extent
 from adgen.frontend.arrays.shaping import at_least, expand_dims, permuted
-from adgen.frontend.arrays.storage import allocate, fill_from
+from adgen.frontend.arrays.storage import allocate, copy, fill_from
 from adgen.frontend.values import Number
 
 if TYPE_CHECKING:
@@ -43,6 +43,20 @@ def _parts(ctx: Context, arrays: Any) -> list[Array]:
     return parts
 
 
+def _rows(ctx: Context, arrays: Any) -> Array | None:
+    """The array whose rows are to be joined, when their number is not known."""
+    if isinstance(arrays, list | tuple):
+        return None
+    whole = as_array(ctx, arrays)
+    return whole if whole.rank > 1 and ctx.builder.known(whole.extents[0]) is None else None
+
+
+def _chained(ctx: Context, rows: Array) -> Array:
+    """The rows of an array, one behind the other."""
+    length = mul(ctx, rows.extents[0], rows.extents[1])
+    return copy(ctx, reshape(ctx, rows, tuple(Number(value(ctx, n)) for n in (length, *rows.extents[2:]))))
+
+
 def join(ctx: Context, parts: Sequence[Array], axis: int) -> Array:
     """The arrays one after another along an axis, in fresh memory."""
     first = parts[0]
@@ -67,6 +81,9 @@ def join(ctx: Context, parts: Sequence[Array], axis: int) -> Array:
 @expands(np.concatenate)
 def concatenate(ctx: Context, arrays: Any, axis: Any = 0) -> Array:
     """`np.concatenate`."""
+    rows = _rows(ctx, arrays)
+    if rows is not None and axis == 0:
+        return _chained(ctx, rows)
     parts = _parts(ctx, arrays)
     if axis is None:
         return join(ctx, [reshape(ctx, part, (-1,)) for part in parts], 0)
@@ -78,6 +95,9 @@ def concatenate(ctx: Context, arrays: Any, axis: Any = 0) -> Array:
 @expands(np.stack)
 def stack(ctx: Context, arrays: Any, axis: Any = 0) -> Array:
     """`np.stack`."""
+    rows = _rows(ctx, arrays)
+    if rows is not None and axis == 0:
+        return copy(ctx, rows)
     parts = _parts(ctx, arrays)
     place = axis_argument(ctx, axis, parts[0].rank + 1)
     if any(part.rank != parts[0].rank for part in parts):
@@ -88,6 +108,9 @@ def stack(ctx: Context, arrays: Any, axis: Any = 0) -> Array:
 @expands(np.hstack)
 def hstack(ctx: Context, tup: Any) -> Array:
     """`np.hstack`."""
+    rows = _rows(ctx, tup)
+    if rows is not None and rows.rank == 2:
+        return _chained(ctx, rows)
     parts = [at_least(ctx, part, 1) for part in _parts(ctx, tup)]
     return join(ctx, parts, 0 if parts[0].rank == 1 else 1)
 
@@ -95,6 +118,9 @@ def hstack(ctx: Context, tup: Any) -> Array:
 @expands(np.vstack)
 def vstack(ctx: Context, tup: Any) -> Array:
     """`np.vstack`."""
+    rows = _rows(ctx, tup)
+    if rows is not None:
+        return copy(ctx, rows) if rows.rank == 2 else _chained(ctx, rows)
     return join(ctx, [at_least(ctx, part, 2) for part in _parts(ctx, tup)], 0)
 
 
