@@ -13,6 +13,7 @@ functions never store into their parameters.
 | `jvp` | a tangent for each parameter | the value, its tangent |
 | `vjp` | a cotangent for each floating-point result | the gradients of the weighted sum |
 | `hvp` | a tangent for each parameter | the tangents of the gradients |
+| `jvp_pattern`, `hvp_pattern` | room for edges | what the tangents of the results depend on, see `passes.pattern` |
 """
 
 from __future__ import annotations
@@ -37,17 +38,19 @@ from adgen.frontend.specs import (
     output_leaves,
 )
 from adgen.ir.nodes import Function
-from adgen.ir.types import Buffer, Scalar, Type
+from adgen.ir.types import I64, Buffer, Scalar, Type
 from adgen.passes.adjoint import adjoint
+from adgen.passes.custom import inline_custom
 from adgen.passes.forward import forward
 from adgen.passes.localise import localise, written_parameters
+from adgen.passes.pattern import pattern
 from adgen.passes.pipeline import simplify
 from adgen.runtime.faults import NotScalar
-from adgen.runtime.programs import COTANGENT, TANGENT
+from adgen.runtime.programs import COTANGENT, EDGES, TANGENT
 from adgen.runtime.trees import container, mapped, named_tuple, spec_tree
 from adgen.runtime.wrt import Wrt
 
-PRODUCTS = ("value", "pure", "grad", "value_and_grad", "jvp", "vjp", "hvp")
+PRODUCTS = ("value", "pure", "grad", "value_and_grad", "jvp", "vjp", "hvp", "jvp_pattern", "hvp_pattern")
 
 
 def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
@@ -69,8 +72,7 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
             function.span,
             "return a real number such as `abs(z)`, or real and imaginary parts",
         )
-    build = {"grad": _grad, "value_and_grad": _value_and_grad, "jvp": _jvp, "vjp": _vjp, "hvp": _hvp}[product]
-    return _renamed(build(pure, wrt), f"_{product}")
+    return _renamed(_BUILDERS[product](pure, wrt), f"_{product}")
 
 
 def purified(primal: Lowered) -> Lowered:
@@ -142,6 +144,31 @@ def _hvp(primal: Lowered, wrt: Wrt) -> Lowered:
     count = len(gradient.function.results)
     function = forward(gradient.function, differentiated(primal.leaves, wrt))
     return replace(_with_tangents(gradient, wrt), function=keep(function, range(count, 2 * count)))
+
+
+def _jvp_pattern(primal: Lowered, wrt: Wrt) -> Lowered:
+    product = _jvp(primal, wrt)
+    assert isinstance(product.output, OutputStruct)
+    dots = sorted({leaf.index for leaf in output_leaves(product.output.items[1][1])})
+    return _pattern(primal, replace(product, function=keep(product.function, dots)), wrt)
+
+
+def _hvp_pattern(primal: Lowered, wrt: Wrt) -> Lowered:
+    return _pattern(primal, _hvp(primal, wrt), wrt)
+
+
+def _pattern(primal: Lowered, product: Lowered, wrt: Wrt) -> Lowered:
+    """The pattern of a product with tangents, whose results are all tangents."""
+    function = simplify(inline_custom(product.function))
+    own, given = function.parameters[: len(primal.leaves)], function.parameters[len(primal.leaves) :]
+    of = [own[position] for position in differentiated(primal.leaves, wrt)]
+    function = pattern(function, dict(zip(given, of, strict=True)))
+    leaves = (*primal.leaves, Leaf((EDGES,), ArraySpec(I64, 1)))
+    results = [
+        OutputLeaf(k, I64, value.type.rank if isinstance(value.type, Buffer) else None)
+        for k, value in enumerate(function.results)
+    ]
+    return replace(primal, function=function, leaves=leaves, output=container(tuple, results))
 
 
 def _one_seeded(primal: Lowered, wrt: Wrt) -> tuple[Function, int]:
@@ -274,3 +301,14 @@ def _renamed(lowered: Lowered, suffix: str) -> Lowered:
     for known in ("_jvp", "_vjp"):  # the passes name what they make after what it is made of
         base = base.removesuffix(known) if suffix else base
     return replace(lowered, function=replace(function, name=f"{base}{suffix}", result_names=tuple(names)))
+
+
+_BUILDERS = {
+    "grad": _grad,
+    "value_and_grad": _value_and_grad,
+    "jvp": _jvp,
+    "vjp": _vjp,
+    "hvp": _hvp,
+    "jvp_pattern": _jvp_pattern,
+    "hvp_pattern": _hvp_pattern,
+}
