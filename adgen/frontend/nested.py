@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend import arrays, library, memory, scalars
+from adgen.frontend import arrays, memory, scalars
 from adgen.frontend.arrays.model import View
 from adgen.frontend.complexes import library as complexes
 from adgen.frontend.complexes.types import Complex, complex_of

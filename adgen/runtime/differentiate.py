@@ -13,12 +13,13 @@ functions never store into their parameters.
 | `jvp` | a tangent for each parameter | the value, its tangent |
 | `vjp` | a cotangent for each floating-point result | the gradients of the weighted sum |
 | `hvp` | a tangent for each parameter | the tangents of the gradients |
+| `jvp_several`, `hvp_several` | as above, with one more axis | the tangents, with one more axis, see `passes.several` |
 | `jvp_pattern`, `hvp_pattern` | room for edges | what the tangents of the results depend on, see `passes.pattern` |
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from adgen.diagnostics import AdgenError
@@ -45,12 +46,15 @@ from adgen.passes.forward import forward
 from adgen.passes.localise import localise, written_parameters
 from adgen.passes.pattern import pattern
 from adgen.passes.pipeline import simplify
+from adgen.passes.several import several
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.programs import COTANGENT, EDGES, TANGENT
 from adgen.runtime.trees import container, mapped, named_tuple, spec_tree
 from adgen.runtime.wrt import Wrt
 
-PRODUCTS = ("value", "pure", "grad", "value_and_grad", "jvp", "vjp", "hvp", "jvp_pattern", "hvp_pattern")
+PRODUCTS = ("value", "pure", "grad", "value_and_grad", "jvp", "vjp", "hvp")
+HELPERS = ("jvp_several", "hvp_several", "jvp_pattern", "hvp_pattern")  # of sparse matrices
+WIDTH = 4  # directions at once
 
 
 def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
@@ -146,15 +150,23 @@ def _hvp(primal: Lowered, wrt: Wrt) -> Lowered:
     return replace(_with_tangents(gradient, wrt), function=keep(function, range(count, 2 * count)))
 
 
-def _jvp_pattern(primal: Lowered, wrt: Wrt) -> Lowered:
+def _tangents(primal: Lowered, wrt: Wrt) -> Lowered:
+    """The `jvp` without the value."""
     product = _jvp(primal, wrt)
     assert isinstance(product.output, OutputStruct)
-    dots = sorted({leaf.index for leaf in output_leaves(product.output.items[1][1])})
-    return _pattern(primal, replace(product, function=keep(product.function, dots)), wrt)
+    return _trimmed(replace(product, output=product.output.items[1][1]))
 
 
-def _hvp_pattern(primal: Lowered, wrt: Wrt) -> Lowered:
-    return _pattern(primal, _hvp(primal, wrt), wrt)
+def _several(primal: Lowered, product: Lowered) -> Lowered:
+    """A product with tangents for several at once; the product itself when it decides anything by a tangent."""
+    count = len(primal.leaves)
+    function = simplify(inline_custom(product.function))
+    wider = several(function, function.parameters[count:], WIDTH)
+    if wider is None:
+        return product
+    leaves = [replace(leaf, spec=spec_of(value.type)) for leaf, value in zip(product.leaves, wider.parameters)]
+    output = mapped(product.output, lambda leaf: replace(leaf, rank=(leaf.rank or 0) + 1))
+    return replace(product, function=wider, leaves=(*primal.leaves, *leaves[count:]), output=output)
 
 
 def _pattern(primal: Lowered, product: Lowered, wrt: Wrt) -> Lowered:
@@ -303,12 +315,14 @@ def _renamed(lowered: Lowered, suffix: str) -> Lowered:
     return replace(lowered, function=replace(function, name=f"{base}{suffix}", result_names=tuple(names)))
 
 
-_BUILDERS = {
+_BUILDERS: dict[str, Callable[[Lowered, Wrt], Lowered]] = {
     "grad": _grad,
     "value_and_grad": _value_and_grad,
     "jvp": _jvp,
     "vjp": _vjp,
     "hvp": _hvp,
-    "jvp_pattern": _jvp_pattern,
-    "hvp_pattern": _hvp_pattern,
+    "jvp_several": lambda primal, wrt: _several(primal, _tangents(primal, wrt)),
+    "hvp_several": lambda primal, wrt: _several(primal, _hvp(primal, wrt)),
+    "jvp_pattern": lambda primal, wrt: _pattern(primal, _tangents(primal, wrt), wrt),
+    "hvp_pattern": lambda primal, wrt: _pattern(primal, _hvp(primal, wrt), wrt),
 }

@@ -44,7 +44,7 @@ def sparsity_operator(function: Function, of: str, wrt: Any = None) -> Function:
 
 
 def _operator(function: Function, product: str, modes: Sequence[str] | None, wrt: Any, what: Any) -> Function:
-    operator = Operator(function, product, wrt)
+    operator = Operator(function, f"{product}_several", wrt)
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -63,7 +63,7 @@ def matrix_of(operator: Operator, arguments: Mapping[str, Any], modes: Sequence[
     key = key_of(entry, leaves_of(entry, arguments))
     matrix = kept.get(key)
     if matrix is None:
-        matrix = Matrix(found(operator, arguments, operator.product), modes)
+        matrix = Matrix(found(operator, arguments, operator.product.replace("several", "pattern")), modes)
         kept[key] = matrix
         while len(kept) > KEPT:
             kept.popitem(last=False)

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from adgen.operators.sparse.colouring import Plan, cheapest, symmetric
+from adgen.operators.sparse.loops import Integers
 from adgen.operators.sparse.patterns import Pattern, size
+
+Batch = tuple[Integers, Integers, Integers]  # elements of directions, entries of the matrix, elements of results
 
 
 class Matrix:
@@ -24,6 +27,7 @@ class Matrix:
         self.pattern = pattern
         self.modes = modes
         self._plan: Plan | None = None
+        self._batches: dict[tuple[str, int], list[Batch]] = {}
         self.blocks = [[Block(pattern, k, j) for j in range(len(pattern.inputs))] for k in range(len(pattern.results))]
 
     @property
@@ -32,6 +36,26 @@ class Matrix:
         if self._plan is None:
             self._plan = symmetric(self.pattern) if self.modes is None else cheapest(self.pattern, self.modes)
         return self._plan
+
+    def batches(self, mode: str, width: int) -> list[Batch]:
+        """The products of a mode, so many at once: one more axis, the last one, of directions and of results."""
+        found = self._batches.get((mode, width))
+        if found is None:
+            products = self.plan.forward if mode == "forward" else self.plan.reverse
+            found = self._batches[mode, width] = [
+                (
+                    _interleaved(products.seeds[first : first + width], width),
+                    np.concatenate(products.entries[first : first + width]),
+                    _interleaved(products.elements[first : first + width], width),
+                )
+                for first in range(0, len(products), width)
+            ]
+        return found
+
+
+def _interleaved(parts: Sequence[Integers], width: int) -> Integers:
+    """The elements of each part where they are with one more axis."""
+    return np.concatenate([part * width + lane for lane, part in enumerate(parts)])
 
 
 class Block:
@@ -45,15 +69,15 @@ class Block:
         columns = pattern.columns[span] - left
         inside = (columns >= 0) & (columns < self.shape[1])
         lengths = np.diff(pattern.starts[top : top + self.shape[0] + 1])
+        narrow = np.int32 if max(*self.shape, int(np.count_nonzero(inside))) < 2**31 else np.int64
         self.entries = np.flatnonzero(inside) + int(pattern.starts[top])
-        self.columns = columns[inside]
-        self.rows = np.repeat(np.arange(self.shape[0]), lengths)[inside]
+        self.columns = columns[inside].astype(narrow)
+        self.rows = np.repeat(np.arange(self.shape[0], dtype=narrow), lengths)[inside]
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(self.rows, minlength=self.shape[0]))]).astype(narrow)
 
-    def filled(self, data: Array, dtype: Any) -> Any:
+    def filled(self, data: np.ndarray[Any, Any], dtype: Any) -> Any:
         """The CSR array for the entries of the whole."""
         from scipy.sparse import csr_array
 
-        starts = np.concatenate([[0], np.cumsum(np.bincount(self.rows, minlength=self.shape[0]))])
-        narrow = np.int32 if max(*self.shape, len(self.rows)) < 2**31 else np.int64
-        parts = data[self.entries].astype(dtype), self.columns.astype(narrow), starts.astype(narrow)
-        return csr_array(parts, shape=self.shape)
+        own = data[self.entries].astype(dtype, copy=False)
+        return csr_array((own, self.columns.copy(), self.starts.copy()), shape=self.shape)

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from adgen.frontend.specs import OutputLeaf, OutputStruct, OutputTree, output_leaves
+from adgen.frontend.specs import OutputLeaf, OutputTree, output_leaves
+from adgen.ir.types import Buffer
 from adgen.operators.core import Operator
 from adgen.operators.products import pulled
 from adgen.operators.sparse.blocks import Block, Matrix
-from adgen.operators.sparse.colouring import Products
-from adgen.runtime.calls import Entry
 from adgen.runtime.convert import DTYPES
+from adgen.runtime.differentiate import WIDTH
 from adgen.runtime.programs import COTANGENT
 from adgen.runtime.pullback import leaves_of
 from adgen.runtime.trees import assembled, flatten
@@ -33,17 +33,18 @@ def values(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> 
     """Each block as a CSR array."""
     data = np.zeros(len(matrix.pattern.columns))
     if len(matrix.plan.forward):
-        _forward(operator, arguments, matrix.plan.forward, data)
+        _forward(operator, arguments, matrix, data)
     if len(matrix.plan.reverse):
         _reverse(operator, arguments, matrix, data)
     return _arranged(operator, arguments, matrix, lambda block, leaf: block.filled(data, DTYPES[leaf.element]))
 
 
 class Seeds:
-    """Directions of some parts, all zero but for a few elements at a time."""
+    """Directions of some parts, a few at a time: arrays that are all zero but for a few elements."""
 
-    def __init__(self, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[Any]) -> None:
-        self.parts = [np.zeros(shape, dtype) for shape, dtype in zip(shapes, dtypes, strict=True)]
+    def __init__(self, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[Any], width: int) -> None:
+        own = (width,) if width > 1 else ()
+        self.parts = [np.zeros((*shape, *own), dtype) for shape, dtype in zip(shapes, dtypes, strict=True)]
         self.ends = np.cumsum([0, *(part.size for part in self.parts)])
 
     def at(self, elements: Array, number: float) -> list[Any]:
@@ -54,17 +55,18 @@ class Seeds:
         return [part if part.ndim else float(part) for part in self.parts]
 
 
-def _forward(operator: Operator, arguments: Mapping[str, Any], products: Products, data: Array) -> None:
+def _forward(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, data: Array) -> None:
     entry = operator.entry_for(arguments)
     program, primals = entry.program, leaves_of(entry, arguments)
-    leaves = [program.leaves[position] for position in program.differentiated]
-    seeds = Seeds([np.shape(primals[p]) for p in program.differentiated], [DTYPES[x.spec.element] for x in leaves])
-    tree = _results(operator, entry)
-    order = [leaf.index for leaf in _ordered(tree)]
-    for chosen, entries, elements in zip(products.seeds, products.entries, products.elements):
+    shapes = [np.shape(primals[position]) for position in program.differentiated]
+    tangents = program.leaves[len(primals) :]
+    wide = any(isinstance(leaf.kind, Buffer) and leaf.kind.rank > len(shape) for leaf, shape in zip(tangents, shapes))
+    width = WIDTH if wide else 1
+    seeds = Seeds(shapes, [DTYPES[leaf.spec.element] for leaf in tangents], width)
+    order = [leaf.index for leaf in _ordered(program.output)]
+    for chosen, entries, elements in matrix.batches("forward", width):
         result = entry.raw(*primals, *seeds.at(chosen, 1.0))
-        moved = result[1] if operator.product == "jvp" else result
-        parts = {leaf.index: part for leaf, part, _ in flatten(tree, moved, "result")}
+        parts = {leaf.index: part for leaf, part, _ in flatten(program.output, result, "result")}
         data[entries] = _joined([parts[index] for index in order])[elements]
         seeds.at(chosen, 0.0)
 
@@ -75,10 +77,9 @@ def _reverse(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, d
     places = [leaf.path[1] for leaf in program.leaves if leaf.path[0] == COTANGENT]
     floats = sorted({leaf.index for leaf, _, _ in flatten(pullback.primal.program.output, pullback.value, "value")})
     slots = [places.index(index) for index in floats if index in places]
-    seeds = Seeds(matrix.pattern.results, [np.asarray(given[slot]).dtype for slot in slots])
+    seeds = Seeds(matrix.pattern.results, [np.asarray(given[slot]).dtype for slot in slots], 1)
     assert program.directions is not None
-    products = matrix.plan.reverse
-    for chosen, entries, elements in zip(products.seeds, products.entries, products.elements):
+    for chosen, entries, elements in matrix.batches("reverse", 1):
         for slot, part in zip(slots, seeds.at(chosen, 1.0), strict=True):
             given[slot] = part
         gradient = flatten(program.directions, pullback.pull(given), "gradient")
@@ -93,15 +94,6 @@ def _joined(parts: Sequence[Any]) -> Array:
 # -- structures --------------------------------------------------------------------------------------------------
 
 
-def _results(operator: Operator, entry: Entry) -> OutputTree:
-    """The structure of what has rows: the tangent of a `jvp`, the gradient of an `hvp`."""
-    output = entry.program.output
-    if operator.product == "jvp":
-        assert isinstance(output, OutputStruct)
-        return output.items[1][1]
-    return output
-
-
 def _ordered(tree: OutputTree) -> list[OutputLeaf]:
     """The different leaves of a structure, in the order of a pattern's results."""
     return sorted({leaf.index: leaf for leaf in output_leaves(tree)}.values(), key=lambda leaf: leaf.index)
@@ -112,7 +104,7 @@ def _arranged(
 ) -> Any:
     """For each result the structure of the parameters, with what is made of a block at each leaf."""
     entry = operator.entry_for(arguments)
-    tree, inputs = _results(operator, entry), entry.program.directions
+    tree, inputs = entry.program.output, entry.program.directions
     assert inputs is not None
     rows = {leaf.index: row for leaf, row in zip(_ordered(tree), matrix.blocks, strict=True)}
 

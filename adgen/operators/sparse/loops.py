@@ -8,7 +8,7 @@ is list k).  Goes out: results written into the last arrays.  Guaranteed: each i
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ def loop(function: Callable[..., Any], steps: int) -> Callable[..., Any]:
     return _compiled(function) if steps >= MANY else function
 
 
-@lru_cache(maxsize=None)
+@cache
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     from adgen.operators.products import plain_operator
 
@@ -136,9 +136,7 @@ def colour_stars(
                     first_edge[colour] = edge
                     for k in range(starts[w], starts[w + 1]):
                         x = members[k]
-                        if (
-                            colours[x] >= 0 and hub[star[k]] == x
-                        ):  # w hangs on the star of x, and must not become its end
+                        if colours[x] >= 0 and hub[star[k]] == x:  # w is an end of the star of x
                             taken[colours[x]] = v
         own = 0
         while taken[own] == v:

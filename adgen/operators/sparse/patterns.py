@@ -64,8 +64,8 @@ def _integers(value: Any) -> Any:
 
 
 def found(operator: Operator, arguments: Mapping[str, Any], product: str) -> Pattern:
-    """Run the pattern program of a product, `jvp` or `hvp`."""
-    entry = operator.entry_at(arguments, f"{product}_pattern")
+    """Run a pattern program, `jvp_pattern` or `hvp_pattern`."""
+    entry = operator.entry_at(arguments, product)
     primals = leaves_of(entry, arguments)
     inputs = tuple(np.shape(primals[position]) for position in entry.program.differentiated)
     count = sum(map(size, inputs))
