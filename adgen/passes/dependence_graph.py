@@ -2,7 +2,8 @@
 
 Comes in: a builder, a buffer `edges` of `i64` of any length.  Goes out: operations that make nodes.  A node is a
 number: 0 is what depends on nothing, 1 to n are the inputs, n + 1 + p is the node whose parents are in `edges` from
-place p on, ended by a 0.  Guaranteed: nothing is written behind the end of `edges`; `used` says how long it would have to be.
+place p on, ended by a 0.  Guaranteed: nothing is written behind the end of `edges`; `used` says how long it would have
+to be.
 """
 
 from __future__ import annotations

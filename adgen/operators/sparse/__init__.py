@@ -60,10 +60,12 @@ def matrix_of(operator: Operator, arguments: Mapping[str, Any], modes: Sequence[
     """The pattern and plan for some arguments, found now if need be."""
     kept = _kept.setdefault(operator, OrderedDict())
     entry = operator.entry_for(arguments)
-    key = key_of(entry, leaves_of(entry, arguments))
+    primals = leaves_of(entry, arguments)
+    key = key_of(entry, primals)
     matrix = kept.get(key)
     if matrix is None:
-        matrix = Matrix(found(operator, arguments, operator.product.replace("several", "pattern")), modes)
+        product = operator.product.replace("several", "pattern")
+        matrix = Matrix(found(operator, arguments, product, primals), modes)
         kept[key] = matrix
         while len(kept) > KEPT:
             kept.popitem(last=False)

@@ -17,7 +17,6 @@ import numpy as np
 from adgen.operators.core import Operator
 from adgen.operators.sparse.loops import Integers, loop, reach
 from adgen.runtime.calls import Entry
-from adgen.runtime.pullback import leaves_of
 
 ROOM = 8  # places of a graph for each input and result, as a first guess
 
@@ -63,10 +62,9 @@ def _integers(value: Any) -> Any:
     return value.shape, blake2b(value.tobytes(), digest_size=16).digest()
 
 
-def found(operator: Operator, arguments: Mapping[str, Any], product: str) -> Pattern:
-    """Run a pattern program, `jvp_pattern` or `hvp_pattern`."""
+def found(operator: Operator, arguments: Mapping[str, Any], product: str, primals: Sequence[Any]) -> Pattern:
+    """Run a pattern program, `jvp_pattern` or `hvp_pattern`; `primals` are the leaves of the arguments."""
     entry = operator.entry_at(arguments, product)
-    primals = leaves_of(entry, arguments)
     inputs = tuple(np.shape(primals[position]) for position in entry.program.differentiated)
     count = sum(map(size, inputs))
     room = ROOM * (count + 1)
