@@ -68,7 +68,7 @@ def _entries(program: Function, own: Sequence[Any], arguments: Sequence[Any], ro
         return _entries(program, own, arguments, int(used))
     roots = np.concatenate([np.ravel(part) for part in nodes]).astype(np.int64) if nodes else np.zeros(0, np.int64)
     starts, members = np.zeros(len(roots) + 1, np.int64), np.zeros(len(roots) * inputs, np.int64)
-    reach(edges, roots, inputs, starts, members, *np.zeros((2, len(edges) + inputs + 1), np.int64))
+    reach(edges, roots, inputs, 10**9, starts, members, *np.zeros((2, len(edges) + inputs + 1), np.int64))
     rows = np.repeat(np.arange(len(roots)), np.diff(starts))
     return int(used), set(zip(rows.tolist(), members.tolist()))
 

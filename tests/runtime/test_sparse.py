@@ -165,6 +165,22 @@ def test_a_shape_that_depends_on_numbers_is_refused() -> None:
         adgen.sparsity(f.linear, of="gradient")
 
 
+def test_both_ways_through_a_graph_agree() -> None:
+    """Following the edges of each root, and sweeps with all: in a graph with circles, for more roots than one sweep."""
+    generator = np.random.default_rng(3)
+    inputs, nodes = 20, 150
+    numbers = [*range(1, inputs + 1), *(inputs + 1 + 3 * k for k in range(nodes))]
+    edges: list[int] = []
+    for k in range(nodes):
+        before = generator.integers(0, inputs + k, 2) if generator.random() < 0.9 else generator.integers(0, inputs, 2)
+        anywhere = generator.integers(0, len(numbers)) if generator.random() < 0.05 else before[1]
+        edges += [numbers[before[0]], numbers[anywhere], 0]
+    graph, roots = np.array(edges, np.int64), np.array([0, *numbers[-100:], 5], np.int64)
+    followed, swept = patterns._reached(graph, roots, inputs), patterns._swept(graph, roots, inputs)
+    assert all(np.array_equal(a, b) for a, b in zip(followed, swept, strict=True))
+    assert 100 < len(followed[1]) < 100 * inputs
+
+
 # -- kept patterns -----------------------------------------------------------------------------------------------
 
 

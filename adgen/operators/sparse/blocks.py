@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adgen.operators.sparse.colouring import Plan, cheapest, symmetric
+from adgen.operators.sparse.colouring import Plan, Products, cheapest, symmetric
 from adgen.operators.sparse.loops import Integers
 from adgen.operators.sparse.patterns import Pattern, size
 
@@ -42,15 +42,18 @@ class Matrix:
         found = self._batches.get((mode, width))
         if found is None:
             products = self.plan.forward if mode == "forward" else self.plan.reverse
-            found = self._batches[mode, width] = [
-                (
-                    _interleaved(products.seeds[first : first + width], width),
-                    np.concatenate(products.entries[first : first + width]),
-                    _interleaved(products.elements[first : first + width], width),
-                )
-                for first in range(0, len(products), width)
-            ]
+            each = range(0, len(products), width)
+            found = self._batches[mode, width] = [_batch(products, first, width) for first in each]
         return found
+
+
+def _batch(products: Products, first: int, width: int) -> Batch:
+    """A few products together, their entries in the order of the matrix."""
+    several = slice(first, first + width)
+    entries = np.concatenate(products.entries[several])
+    order = np.argsort(entries)
+    elements = _interleaved(products.elements[several], width)
+    return _interleaved(products.seeds[several], width), entries[order], elements[order]
 
 
 def _interleaved(parts: Sequence[Integers], width: int) -> Integers:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
+BITS = 62  # roots of one sweep
 MANY = 50_000  # steps that are worth compiling for
 
 
@@ -30,14 +31,22 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def reach(
-    edges: Integers, roots: Integers, inputs: int, starts: Integers, members: Integers, seen: Integers, todo: Integers
+    edges: Integers,
+    roots: Integers,
+    inputs: int,
+    limit: int,
+    starts: Integers,
+    members: Integers,
+    seen: Integers,
+    todo: Integers,
 ) -> int:
-    """For each root of a dependence graph the inputs that it depends on, numbered from 0.
+    """For each root of a dependence graph the inputs that it depends on, numbered from 0, by following its edges.
 
     `seen` are zeros, one for each place of `edges` and each input and one more; `todo` has as many elements.  Gives the
-    length of all lists together; what does not fit into `members` is left out.
+    length of all lists together, of which what does not fit into `members` is left out; -1 after so many steps.
     """
     count = 0
+    steps = 0
     for k in range(len(roots)):
         starts[k] = count
         waiting = 0
@@ -45,6 +54,9 @@ def reach(
             todo[0] = roots[k]
             waiting = 1
         while waiting > 0:
+            steps += 1
+            if steps > limit:
+                return -1
             waiting -= 1
             node = todo[waiting]
             if node <= inputs:
@@ -62,6 +74,37 @@ def reach(
                     place += 1
     starts[len(roots)] = count
     return count
+
+
+def sweep(edges: Integers, roots: Integers, inputs: int, masks: Integers) -> int:
+    """For every node of a dependence graph which of a few roots depend on it: bit k of its mask stands for root k.
+
+    `masks` are zeros, one for each place of `edges` and each input and one more.  Gives how many sweeps it took: nodes
+    come after what they depend on, but for circles.
+    """
+    for k in range(len(roots)):
+        masks[roots[k]] |= 1 << k
+    masks[0] = 0
+    sweeps = 0
+    changed = True
+    while changed:
+        changed = False
+        sweeps += 1
+        stop = len(edges) - 1
+        while stop > 0:
+            start = stop
+            while start > 0 and edges[start - 1] != 0:
+                start -= 1
+            node = inputs + 1 + start
+            mask = masks[node]
+            for place in range(start, stop):
+                parent = edges[place]
+                joined = masks[parent] | mask
+                if joined != masks[parent]:
+                    masks[parent] = joined
+                    changed = changed or parent >= node
+            stop = start - 1
+    return sweeps
 
 
 def colour_apart(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adgen.operators.core import Operator
-from adgen.operators.sparse.loops import Integers, loop, reach
+from adgen.operators.sparse.loops import BITS, Integers, loop, reach, sweep
 from adgen.runtime.calls import Entry
 
 ROOM = 8  # places of a graph for each input and result, as a first guess
@@ -79,14 +79,32 @@ def found(operator: Operator, arguments: Mapping[str, Any], product: str, primal
 
 
 def _reached(edges: Integers, roots: Integers, inputs: int) -> tuple[Integers, Integers]:
-    """The inputs that each root depends on, in ascending order."""
+    """The inputs that each root depends on, in ascending order.
+
+    By following the edges of each root, unless the roots have so many in common that sweeps over all are cheaper.
+    """
+    limit = -(-len(roots) // BITS) * (len(edges) + BITS * inputs)
     starts = np.zeros(len(roots) + 1, np.int64)
     length = 2 * len(roots) + len(edges)
     while True:
         members, working = np.zeros(length, np.int64), np.zeros((2, len(edges) + inputs + 1), np.int64)
-        count = loop(reach, len(edges) + len(roots))(edges, roots, inputs, starts, members, *working)
+        run = loop(reach, len(edges) + len(roots))
+        count = run(edges, roots, inputs, limit, starts, members, *working)
+        if count < 0:
+            return _swept(edges, roots, inputs)
         if count <= length:
             break
         length = count
     members = members[:count]
     return starts, members[np.lexsort((members, np.repeat(np.arange(len(roots)), np.diff(starts))))]
+
+
+def _swept(edges: Integers, roots: Integers, inputs: int) -> tuple[Integers, Integers]:
+    """The same, for a few roots at a time."""
+    lists = [np.zeros(0, np.int64)]
+    for first in range(0, len(roots), BITS):
+        few = roots[first : first + BITS]
+        masks = np.zeros(len(edges) + inputs + 1, np.int64)
+        loop(sweep, len(edges))(edges, few, inputs, masks)
+        lists += [np.flatnonzero(masks[1 : inputs + 1] & (1 << k)) for k in range(len(few))]
+    return np.cumsum([0, *map(len, lists[1:])]), np.concatenate(lists)
