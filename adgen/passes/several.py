@@ -20,25 +20,8 @@ from adgen.passes.rebuild import Mapping, clone_operation, mapped
 def several(function: Function, tangents: Sequence[Value], width: int) -> Function | None:
     """The function for `width` directions, or None when its loops and branches depend on the direction.
 
-    Before:  function f(%x: f64, %x_dot: f64) -> (y_dot) {
-               %c = cos %x : f64
-               %y_dot = mul %c, %x_dot : f64
-               return %y_dot
-             }
-    After:   function f(%x: f64, %x_dot: f64[:]) -> (y_dot) {
-               %0 = const {type="i64", value=0} : i64
-               %1 = const {type="i64", value=1} : i64
-               %x_dot_1 = load %x_dot, %0 : f64
-               %x_dot_2 = load %x_dot, %1 : f64
-               %c = cos %x : f64
-               %y_dot_1 = mul %c, %x_dot_1 : f64
-               %y_dot_2 = mul %c, %x_dot_2 : f64
-               %2 = const {type="i64", value=2} : i64
-               %y_dot = alloc %2 {element="f64", zero=false} : f64[:]
-               store %y_dot, %y_dot_1, %0
-               store %y_dot, %y_dot_2, %1
-               return %y_dot
-             }
+    Of `%c = cos %x` and `%y_dot = mul %c, %x_dot` the first stays and the second becomes one multiplication for each
+    direction; `load %x_dot, %i` becomes `load %x_dot, %i, %0`, `load %x_dot, %i, %1` and so on.
     """
     moving = _moving(function, tangents)
     if any(_decides(operation, moving) for operation in walk(function.body)):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,6 +80,25 @@ def test_hessians(case: Any) -> None:
         rows, columns = places
         assert np.array_equal(found.tocoo().row, rows) and np.array_equal(found.tocoo().col, columns)
         assert abs(found - found.T).max() <= 1e-12
+
+
+def test_the_page_is_true(tmp_path: Path) -> None:
+    """What `docs/sparse.md` shows; its functions are put into files, where adgen reads their text."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "sparse.md").read_text()
+    names: dict[str, Any] = {}
+    test = doctest.DocTestParser().get_doctest(page, names, "sparse", "docs/sparse.md", 0)
+    shown = []
+    for number, example in enumerate(test.examples):
+        if example.source.startswith("def "):
+            file = tmp_path / f"page_{number}.py"
+            file.write_text("import numpy as np\n" + example.source)
+            exec(compile(file.read_text(), str(file), "exec"), test.globs)
+        else:
+            shown.append(example)
+    test.examples = shown
+    runner = doctest.DocTestRunner()
+    runner.run(test, clear_globs=False)
+    assert len(shown) > 3 and runner.failures == 0
 
 
 # -- patterns ----------------------------------------------------------------------------------------------------

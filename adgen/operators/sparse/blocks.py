@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adgen.diagnostics import AdgenError
 from adgen.operators.sparse.colouring import Plan, Products, cheapest, symmetric
 from adgen.operators.sparse.loops import Integers
 from adgen.operators.sparse.patterns import Pattern, size
@@ -80,7 +81,9 @@ class Block:
 
     def filled(self, data: np.ndarray[Any, Any], dtype: Any) -> Any:
         """The CSR array for the entries of the whole."""
-        from scipy.sparse import csr_array
-
+        try:
+            from scipy.sparse import csr_array
+        except ImportError:
+            raise AdgenError("AD164", "sparse matrices need SciPy", help="pip install 'adgen[sparse]'") from None
         own = data[self.entries].astype(dtype, copy=False)
         return csr_array((own, self.columns.copy(), self.starts.copy()), shape=self.shape)
