@@ -2,9 +2,50 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "bundle_adjustment.py"
 # ruff: noqa: D103
+
+
+def example() -> Any:
+    """The module of the example of bundle adjustment."""
+    spec = importlib.util.spec_from_file_location("sparse_bundle_adjustment", EXAMPLE)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules["sparse_bundle_adjustment"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+bundle = example()
+
+
+def misses(cameras, points, camera_of, point_of, pixels):
+    """How far each point is from where it was seen."""
+    found = np.zeros((len(camera_of), 2))
+    for m in range(len(camera_of)):
+        u, v = bundle.project(cameras[camera_of[m]], points[point_of[m]])
+        found[m, 0] = u - pixels[m, 0]
+        found[m, 1] = v - pixels[m, 1]
+    return found
+
+
+def seen(cameras: int, points: int, observations: int) -> tuple[Any, ...]:
+    """Arguments of `misses`: each observation of some camera and some point."""
+    rng = np.random.default_rng(cameras)
+    depth = [0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 400.0, 0.0, 0.0]
+    return (
+        rng.normal(0.0, 0.1, (cameras, 9)) + depth,
+        rng.normal(0.0, 1.0, (points, 3)),
+        rng.integers(0, cameras, observations),
+        rng.integers(0, points, observations),
+        rng.normal(0.0, 100.0, (observations, 2)),
+    )
 
 
 def stencil(u):
@@ -93,6 +134,14 @@ def in_place(x):
     x[1:] *= x[:-1]
 
 
+def spread(x, y):
+    return x * y + np.sin(x)
+
+
+def of_a_dict(p):
+    return p["a"] ** 2 * p["b"][0] + p["b"][1]
+
+
 def nothing(x):
     return np.zeros(3)
 
@@ -148,6 +197,10 @@ JACOBIANS = [
     (wide, (numbers(6), 0.5)),
     (several_results, (numbers(4), 0.3, 2)),
     (in_place, (numbers(5),)),
+    (spread, (numbers(1), numbers(4))),
+    (spread, (numbers(4), numbers(1))),
+    (spread, (numbers(4), numbers(4))),
+    (of_a_dict, ({"a": numbers(3), "b": (numbers(3), 0.5)},)),
     (nothing, (numbers(4),)),
     (nothing, (np.zeros(0),)),
     (gathered, (numbers(7), INDEX[:0]), "x"),

@@ -202,6 +202,49 @@ def test_both_ways_through_a_graph_agree() -> None:
     assert 100 < len(followed[1]) < 100 * inputs
 
 
+# -- bundle adjustment -------------------------------------------------------------------------------------------
+
+TO_BOTH = ("cameras", "points")
+
+
+def test_bundle_adjustment() -> None:
+    """Each observation has the nine columns of its camera and the three of its point, and all are right."""
+    arguments = f.seen(3, 5, 8)
+    found = adgen.jacobian(f.misses, wrt=TO_BOTH, sparse=True)(*arguments)
+    compared(found, adgen.jacrev(f.misses, wrt=TO_BOTH)(*arguments))
+    for block, index, width in zip(found, arguments[2:4], (9, 3), strict=True):
+        assert pattern(block) == {
+            (2 * m + row, width * int(k) + column)
+            for m, k in enumerate(index)
+            for row in range(2)
+            for column in range(width)
+        }
+
+
+def test_bundle_adjustment_takes_as_many_products_as_a_row_is_long() -> None:
+    """However many cameras and points there are."""
+    jacobian = adgen.jacobian(f.misses, wrt=TO_BOTH, sparse=True)
+    arguments = f.seen(21, 900, 2500)
+    cameras, points = jacobian(*arguments)
+    assert (cameras.nnz, points.nnz) == (2500 * 18, 2500 * 6)
+    assert len(plan_of(jacobian).forward) == 12
+    direction = np.random.default_rng(0).normal(size=arguments[0].shape), np.ones(arguments[1].shape)
+    _, tangent = adgen.jvp(f.misses, wrt=TO_BOTH)(*arguments, tangent=direction)
+    assert np.allclose(cameras @ direction[0].ravel() + points @ direction[1].ravel(), tangent.ravel(), rtol=1e-9)
+
+
+def test_hessian_of_bundle_adjustment() -> None:
+    """A block for each pair of a camera and a point that it sees."""
+    arguments = f.seen(3, 5, 8)
+    found = adgen.hessian(f.bundle.cost, wrt=TO_BOTH, sparse=True)(*arguments)
+    dense = adgen.hessian(f.bundle.cost, wrt=TO_BOTH)(*arguments)
+    scale = max(abs(np.asarray(block)).max() for block in blocks(dense))
+    for block, whole in zip(blocks(found), blocks(dense), strict=True):
+        assert np.allclose(block.toarray(), np.reshape(whole, block.shape), rtol=1e-10, atol=1e-12 * scale)
+    pairs = len({(int(c), int(p)) for c, p in zip(*arguments[2:4])})
+    assert found[0][1].nnz == found[1][0].nnz == 27 * pairs
+
+
 # -- kept patterns -----------------------------------------------------------------------------------------------
 
 

@@ -62,11 +62,12 @@ def matrix_of(operator: Operator, arguments: Mapping[str, Any], modes: Sequence[
     entry = operator.entry_for(arguments)
     primals = leaves_of(entry, arguments)
     key = key_of(entry, primals)
-    matrix = kept.get(key)
-    if matrix is None:
-        product = operator.product.replace("several", "pattern")
-        matrix = Matrix(found(operator, arguments, product, primals), modes)
-        kept[key] = matrix
+    with operator.lock:
+        matrix = kept.pop(key, None)
+        if matrix is None:
+            product = operator.product.replace("several", "pattern")
+            matrix = Matrix(found(operator, arguments, product, primals), modes)
+        kept[key] = matrix  # the last one used is the last one to go
         while len(kept) > KEPT:
             kept.popitem(last=False)
     return matrix

@@ -157,8 +157,7 @@ def symmetric(pattern: Pattern) -> Plan:
     key = rows * (coloured.count + 1) + coloured.colours[columns]
     _, which, often = np.unique(key, return_inverse=True, return_counts=True)
     alone = often[which] == 1
-    if not alone[mirror[~alone]].all():
-        raise AssertionError("two entries stand in one place")
+    assert alone[mirror[~alone]].all(), "an entry and its mirror image stand beside others"
     colour = np.where(alone, coloured.colours[columns], coloured.colours[rows])
     elements = np.where(alone, rows, columns)
     return Plan(_products(coloured, colour, np.arange(len(rows)), elements), Products((), (), ()))
