@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adgen.diagnostics import AdgenError
-    from adgen.operators import grad, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, value_and_grad, vjp
+    from adgen.operators import grad, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, sparsity, value_and_grad, vjp
     from adgen.operators.checking import gradcheck
     from adgen.operators.compiled import compile, load
     from adgen.operators.custom import custom_jvp, custom_vjp
@@ -31,6 +31,7 @@ __all__ = [
     "jit",
     "jvp",
     "load",
+    "sparsity",
     "value_and_grad",
     "vjp",
 ]

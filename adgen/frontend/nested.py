@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import sys
 from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend import arrays, library, memory, scalars
+from adgen.frontend import arrays, memory, scalars
 from adgen.frontend.arrays.model import View
 from adgen.frontend.complexes import library as complexes
 from adgen.frontend.complexes.types import Complex, complex_of
@@ -61,9 +62,9 @@ def operator_of(callee: Any) -> Operator | None:
 
 def makes_operator(callee: Any) -> bool:
     """True for `adgen.grad` and its kin: functions of functions, which run when compiling."""
-    if not isinstance(callee, FunctionType) or library.holds(callee.__code__.co_filename):
+    if not isinstance(callee, FunctionType) or not str(callee.__module__).startswith("adgen."):
         return False
-    return str(callee.__module__).startswith("adgen.")
+    return getattr(sys.modules["adgen"], callee.__name__, None) is callee
 
 
 def make(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], text: str) -> Any:

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from adgen.diagnostics import AdgenError
-from adgen.operators.jacobians import hessian_operator, jacobian_operator
+from adgen.operators.jacobians import Mode, hessian_operator, jacobian_operator
 from adgen.operators.products import plain_operator, tangent_operator, vjp_operator
+from adgen.operators.sparse import sparse_hessian_operator, sparse_jacobian_operator, sparsity_operator
 
 Function = Callable[..., Any]
 Memory = str | int | None
@@ -62,21 +63,43 @@ def hvp(function: Function | None = None, wrt: Any = None, memory: Memory = None
     return _decorator(tangent_operator, function, product="hvp", wrt=wrt, memory=memory)
 
 
-def jacobian(function: Function | None = None, wrt: Any = None) -> Function:
-    """The Jacobian, of shape `result.shape + parameter.shape`, in whichever mode is cheaper."""
-    return _decorator(jacobian_operator, function, mode="best", wrt=wrt)
+def jacobian(function: Function | None = None, wrt: Any = None, sparse: bool = False) -> Function:
+    """The Jacobian, of shape `result.shape + parameter.shape`, in whichever mode is cheaper.
+
+    With `sparse=True` a CSR array of SciPy of shape `(result.size, parameter.size)`, by as few products as its pattern
+    allows.
+    """
+    return _jacobian(function, "best", wrt, sparse)
 
 
-def jacfwd(function: Function | None = None, wrt: Any = None) -> Function:
-    """The Jacobian by forward mode, one column at a time."""
-    return _decorator(jacobian_operator, function, mode="forward", wrt=wrt)
+def jacfwd(function: Function | None = None, wrt: Any = None, sparse: bool = False) -> Function:
+    """The Jacobian by forward mode, one column at a time; `sparse=True` as in `jacobian`."""
+    return _jacobian(function, "forward", wrt, sparse)
 
 
-def jacrev(function: Function | None = None, wrt: Any = None) -> Function:
-    """The Jacobian by reverse mode, one row at a time."""
-    return _decorator(jacobian_operator, function, mode="reverse", wrt=wrt)
+def jacrev(function: Function | None = None, wrt: Any = None, sparse: bool = False) -> Function:
+    """The Jacobian by reverse mode, one row at a time; `sparse=True` as in `jacobian`."""
+    return _jacobian(function, "reverse", wrt, sparse)
 
 
-def hessian(function: Function | None = None, wrt: Any = None) -> Function:
-    """The second derivatives of a function of one number, of shape `parameter.shape + parameter.shape`."""
-    return _decorator(hessian_operator, function, wrt=wrt)
+def _jacobian(function: Function | None, mode: Mode, wrt: Any, sparse: bool) -> Function:
+    if not sparse:
+        return _decorator(jacobian_operator, function, mode=mode, wrt=wrt)
+    return _decorator(sparse_jacobian_operator, function, mode=mode, wrt=wrt)
+
+
+def hessian(function: Function | None = None, wrt: Any = None, sparse: bool = False) -> Function:
+    """The second derivatives of a function of one number, of shape `parameter.shape + parameter.shape`.
+
+    With `sparse=True` a CSR array of SciPy of shape `(parameter.size, parameter.size)`.
+    """
+    return _decorator(sparse_hessian_operator if sparse else hessian_operator, function, wrt=wrt)
+
+
+def sparsity(function: Function | None = None, wrt: Any = None, of: str = "jacobian") -> Function:
+    """Where a Jacobian, or with `of="hessian"` a Hessian, can be other than zero.
+
+    `sparsity(f)(*args)` gives `(rows, columns)` of the entries that `jacobian(f, sparse=True)(*args)` stores, in their
+    order.  It follows from the program, the shapes and the integers among the arguments, whatever the other numbers.
+    """
+    return _decorator(sparsity_operator, function, wrt=wrt, of=of)

@@ -13,11 +13,13 @@ functions never store into their parameters.
 | `jvp` | a tangent for each parameter | the value, its tangent |
 | `vjp` | a cotangent for each floating-point result | the gradients of the weighted sum |
 | `hvp` | a tangent for each parameter | the tangents of the gradients |
+| `jvp_several`, `hvp_several` | as above, with one more axis | the tangents, with one more axis, see `passes.several` |
+| `jvp_pattern`, `hvp_pattern` | room for edges | what the tangents of the results depend on, see `passes.pattern` |
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from adgen.diagnostics import AdgenError
@@ -37,18 +39,24 @@ from adgen.frontend.specs import (
     output_leaves,
 )
 from adgen.ir.nodes import Function
-from adgen.ir.types import Buffer, Scalar, Type
+from adgen.ir.types import I64, Buffer, Scalar, Type
 from adgen.passes.adjoint import adjoint
 from adgen.passes.checkpoint import checkpointed
+from adgen.passes.custom import inline_custom
 from adgen.passes.forward import forward
 from adgen.passes.localise import localise, written_parameters
+from adgen.passes.pattern import pattern
 from adgen.passes.pipeline import simplify
+from adgen.passes.several import several
 from adgen.runtime.faults import NotScalar
-from adgen.runtime.programs import COTANGENT, TANGENT
+from adgen.runtime.programs import COTANGENT, EDGES, TANGENT
 from adgen.runtime.trees import container, mapped, named_tuple, spec_tree
 from adgen.runtime.wrt import Wrt
 
 PRODUCTS = ("value", "pure", "grad", "value_and_grad", "jvp", "vjp", "hvp")
+REVERSED = ("grad", "value_and_grad", "vjp", "hvp")
+HELPERS = ("jvp_several", "hvp_several", "jvp_pattern", "hvp_pattern")  # of sparse matrices
+WIDTH = 4  # directions at once
 
 
 def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
@@ -70,10 +78,9 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
             function.span,
             "return a real number such as `abs(z)`, or real and imaginary parts",
         )
-    if wrt.memory is not None and product != "jvp":
+    if wrt.memory is not None and product in REVERSED:
         pure = replace(pure, function=simplify(checkpointed(pure.function, wrt.memory)))
-    build = {"grad": _grad, "value_and_grad": _value_and_grad, "jvp": _jvp, "vjp": _vjp, "hvp": _hvp}[product]
-    return _renamed(build(pure, wrt), f"_{product}")
+    return _renamed(_BUILDERS[product](pure, wrt), f"_{product}")
 
 
 def purified(primal: Lowered) -> Lowered:
@@ -145,6 +152,39 @@ def _hvp(primal: Lowered, wrt: Wrt) -> Lowered:
     count = len(gradient.function.results)
     function = forward(gradient.function, differentiated(primal.leaves, wrt))
     return replace(_with_tangents(gradient, wrt), function=keep(function, range(count, 2 * count)))
+
+
+def _tangents(primal: Lowered, wrt: Wrt) -> Lowered:
+    """The `jvp` without the value."""
+    product = _jvp(primal, wrt)
+    assert isinstance(product.output, OutputStruct)
+    return _trimmed(replace(product, output=product.output.items[1][1]))
+
+
+def _several(primal: Lowered, product: Lowered) -> Lowered:
+    """A product with tangents for several at once; the product itself when it decides anything by a tangent."""
+    count = len(primal.leaves)
+    function = simplify(inline_custom(product.function))
+    wider = several(function, function.parameters[count:], WIDTH)
+    if wider is None:
+        return product
+    leaves = [replace(leaf, spec=spec_of(value.type)) for leaf, value in zip(product.leaves, wider.parameters)]
+    output = mapped(product.output, lambda leaf: replace(leaf, rank=(leaf.rank or 0) + 1))
+    return replace(product, function=wider, leaves=(*primal.leaves, *leaves[count:]), output=output)
+
+
+def _pattern(primal: Lowered, product: Lowered, wrt: Wrt) -> Lowered:
+    """The pattern of a product with tangents, whose results are all tangents."""
+    function = simplify(inline_custom(product.function))
+    own, given = function.parameters[: len(primal.leaves)], function.parameters[len(primal.leaves) :]
+    of = [own[position] for position in differentiated(primal.leaves, wrt)]
+    function = pattern(function, dict(zip(given, of, strict=True)))
+    leaves = (*primal.leaves, Leaf((EDGES,), ArraySpec(I64, 1)))
+    results = [
+        OutputLeaf(k, I64, value.type.rank if isinstance(value.type, Buffer) else None)
+        for k, value in enumerate(function.results)
+    ]
+    return replace(primal, function=function, leaves=leaves, output=container(tuple, results))
 
 
 def _one_seeded(primal: Lowered, wrt: Wrt) -> tuple[Function, int]:
@@ -277,3 +317,16 @@ def _renamed(lowered: Lowered, suffix: str) -> Lowered:
     for known in ("_jvp", "_vjp"):  # the passes name what they make after what it is made of
         base = base.removesuffix(known) if suffix else base
     return replace(lowered, function=replace(function, name=f"{base}{suffix}", result_names=tuple(names)))
+
+
+_BUILDERS: dict[str, Callable[[Lowered, Wrt], Lowered]] = {
+    "grad": _grad,
+    "value_and_grad": _value_and_grad,
+    "jvp": _jvp,
+    "vjp": _vjp,
+    "hvp": _hvp,
+    "jvp_several": lambda primal, wrt: _several(primal, _tangents(primal, wrt)),
+    "hvp_several": lambda primal, wrt: _several(primal, _hvp(primal, wrt)),
+    "jvp_pattern": lambda primal, wrt: _pattern(primal, _tangents(primal, wrt), wrt),
+    "hvp_pattern": lambda primal, wrt: _pattern(primal, _hvp(primal, wrt), wrt),
+}

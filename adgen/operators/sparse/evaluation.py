@@ -1,0 +1,115 @@
+"""The entries of a sparse matrix at some arguments, and the structure that they come in.
+
+Comes in: an operator, arguments, a `Matrix`.  Goes out: one compiled product for each colour, read into CSR arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adgen.frontend.specs import OutputLeaf, OutputTree, output_leaves
+from adgen.ir.types import Buffer
+from adgen.operators.core import Operator
+from adgen.operators.products import pulled
+from adgen.operators.sparse.blocks import Block, Matrix
+from adgen.runtime.convert import DTYPES
+from adgen.runtime.differentiate import WIDTH
+from adgen.runtime.programs import COTANGENT
+from adgen.runtime.pullback import leaves_of
+from adgen.runtime.trees import assembled, flatten
+
+Array = np.ndarray[Any, Any]
+
+
+def places(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> Any:
+    """The rows and columns of each block."""
+    return _arranged(operator, arguments, matrix, lambda block, leaf: (block.rows.copy(), block.columns.copy()))
+
+
+def values(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> Any:
+    """Each block as a CSR array."""
+    data = np.zeros(len(matrix.pattern.columns))
+    if len(matrix.plan.forward):
+        _forward(operator, arguments, matrix, data)
+    if len(matrix.plan.reverse):
+        _reverse(operator, arguments, matrix, data)
+    return _arranged(operator, arguments, matrix, lambda block, leaf: block.filled(data, DTYPES[leaf.element]))
+
+
+class Seeds:
+    """Directions of some parts, a few at a time: arrays that are all zero but for a few elements."""
+
+    def __init__(self, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[Any], width: int) -> None:
+        own = (width,) if width > 1 else ()
+        self.parts = [np.zeros((*shape, *own), dtype) for shape, dtype in zip(shapes, dtypes, strict=True)]
+        self.ends = np.cumsum([0, *(part.size for part in self.parts)])
+
+    def at(self, elements: Array, number: float) -> list[Any]:
+        """Set the elements, numbered through all parts; gives the parts."""
+        for part, first, end in zip(self.parts, self.ends, self.ends[1:]):
+            inside = elements if len(self.parts) == 1 else elements[(elements >= first) & (elements < end)]
+            part.reshape(-1)[inside - first] = number
+        return [part if part.ndim else float(part) for part in self.parts]
+
+
+def _forward(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, data: Array) -> None:
+    entry = operator.entry_for(arguments)
+    program, primals = entry.program, leaves_of(entry, arguments)
+    shapes = [np.shape(primals[position]) for position in program.differentiated]
+    tangents = program.leaves[len(primals) :]
+    wide = any(isinstance(leaf.kind, Buffer) and leaf.kind.rank > len(shape) for leaf, shape in zip(tangents, shapes))
+    width = WIDTH if wide else 1
+    seeds = Seeds(shapes, [DTYPES[leaf.spec.element] for leaf in tangents], width)
+    order = [leaf.index for leaf in _ordered(program.output)]
+    for chosen, entries, elements in matrix.batches("forward", width):
+        result = entry.raw(*primals, *seeds.at(chosen, 1.0))
+        parts = {leaf.index: part for leaf, part, _ in flatten(program.output, result, "result")}
+        data[entries] = _joined([parts[index] for index in order])[elements]
+        seeds.at(chosen, 0.0)
+
+
+def _reverse(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, data: Array) -> None:
+    pullback = pulled(operator, arguments)
+    program, given = pullback.entry.program, pullback.zeros()
+    places = [leaf.path[1] for leaf in program.leaves if leaf.path[0] == COTANGENT]
+    floats = sorted({leaf.index for leaf, _, _ in flatten(pullback.primal.program.output, pullback.value, "value")})
+    slots = [places.index(index) for index in floats if index in places]
+    seeds = Seeds(matrix.pattern.results, [np.asarray(given[slot]).dtype for slot in slots], 1)
+    assert program.directions is not None
+    for chosen, entries, elements in matrix.batches("reverse", 1):
+        for slot, part in zip(slots, seeds.at(chosen, 1.0), strict=True):
+            given[slot] = part
+        gradient = flatten(program.directions, pullback.pull(given), "gradient")
+        data[entries] = _joined([part for _, part, _ in gradient])[elements]
+        seeds.at(chosen, 0.0)
+
+
+def _joined(parts: Sequence[Any]) -> Array:
+    return np.ravel(parts[0]) if len(parts) == 1 else np.concatenate([np.ravel(part) for part in parts])
+
+
+# -- structures --------------------------------------------------------------------------------------------------
+
+
+def _ordered(tree: OutputTree) -> list[OutputLeaf]:
+    """The different leaves of a structure, in the order of a pattern's results."""
+    return sorted({leaf.index: leaf for leaf in output_leaves(tree)}.values(), key=lambda leaf: leaf.index)
+
+
+def _arranged(
+    operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, make: Callable[[Block, OutputLeaf], Any]
+) -> Any:
+    """For each result the structure of the parameters, with what is made of a block at each leaf."""
+    entry = operator.entry_for(arguments)
+    tree, inputs = entry.program.output, entry.program.directions
+    assert inputs is not None
+    rows = {leaf.index: row for leaf, row in zip(_ordered(tree), matrix.blocks, strict=True)}
+
+    def row(leaf: OutputLeaf) -> Any:
+        blocks = iter(rows[leaf.index])
+        return assembled(inputs, lambda _: make(next(blocks), leaf))
+
+    return assembled(tree, row)
