@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from adgen.operators.custom import custom_jvp, custom_vjp
     from adgen.operators.low_level import low_level
     from adgen.operators.optimising import scipy_problem
+    from adgen.operators.symbolic import from_sympy
     from adgen.operators.training import LossScaler, clip_by_global_norm, monitor
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "compile",
     "custom_jvp",
     "custom_vjp",
+    "from_sympy",
     "grad",
     "gradcheck",
     "hessian",
@@ -51,6 +53,7 @@ _HOMES = {
     "compile": "adgen.operators.compiled",
     "custom_jvp": "adgen.operators.custom",
     "custom_vjp": "adgen.operators.custom",
+    "from_sympy": "adgen.operators.symbolic",
     "gradcheck": "adgen.operators.checking",
     "load": "adgen.operators.compiled",
     "low_level": "adgen.operators.low_level",
