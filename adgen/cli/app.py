@@ -43,6 +43,7 @@ class Stage(str, Enum):
     tangent = "tangent"
     adjoint = "adjoint"
     c = "c"
+    latex = "latex"
 
 
 @app.callback(invoke_without_command=True)
@@ -99,12 +100,15 @@ def show(
         left, right = (stage_text(file, options, name) for name in ("python", "adjoint-c"))
         print_side_by_side(left, right)
     else:
-        print_code(stage_text(file, options, stage.value), {"python": "python", "c": "c"}.get(stage.value, "llvm"))
+        print_code(
+            stage_text(file, options, stage.value),
+            {"python": "python", "c": "c", "latex": "latex"}.get(stage.value, "llvm"),
+        )
 
 
 @app.command()
 def check(file: File, function: Function = None, wrt: Wrt = None, arg: Arg = None, static: Static = None) -> None:
-    """Check derivatives against the dot-product identity, the complex step and differences."""
+    """Check derivatives against the dot-product identity, the complex step, differences, and formulas."""
     from adgen.ahead import Options, check_file
     from adgen.cli.progress import progress
 

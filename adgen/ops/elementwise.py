@@ -40,8 +40,8 @@ class Elementwise(Row):
     `kinds` are the types that the operands may have, all the same, but for the positions in `fixed`; the result is of
     that type unless `result` names one.  `evaluate` takes NumPy scalars (and arrays) of these types.
     `sympy` is the meaning as sympy text in the names of `operands`; `override` gives the partials where sympy's are
-    numerically poor, and `reason` says why.  `formula` is the meaning, or another form of it, that no partial is derived
-    from.  A row with neither `sympy` nor `override` is `piecewise_constant`, or not `differentiable` at all because no
+    numerically poor, and `reason` says why.  `formula` is the meaning, or another form of it, from which no partial is
+    derived.  A row with neither `sympy` nor `override` is `piecewise_constant`, or not `differentiable` at all as no
     operand is a real number.  `special` is the function of `scipy.special` that means the row for some arguments only.
     `singular` rows have a partial that is infinite, or not a number, at finite operands, other than by overflow.
     `refuses` says for which arguments Python raises; None: not known.
