@@ -15,7 +15,7 @@ from adgen.runtime.differentiate import differentiated
 from adgen.runtime.programs import COTANGENT, TANGENT
 from adgen.symbolic.formulas import Formulas, formulas
 from adgen.symbolic.latex import latex
-from adgen.symbolic.proof import TOLERANCE, Equality, compare, is_straight
+from adgen.symbolic.proof import TOLERANCE, Equality, by_unit, compare, is_straight, partial
 
 NAME = "as sympy"
 
@@ -46,8 +46,6 @@ def proofs(subject: Subject, arguments: Mapping[str, Any]) -> list[CheckReport]:
 
 def _proof(subject: Subject, primal: Formulas, product: str, arguments: Mapping[str, Any]) -> CheckReport:
     """One mode: the derivative's formulas against those of the function's formulas."""
-    import sympy
-
     unit = subject.units.get(product) or unit_of(subject.primal, subject.wrt, product)
     derived = formulas(unit.optimised, generic=True)
     symbols = dict(zip((leaf.path for leaf in unit.derived.leaves), derived.parameters.values()))
@@ -58,7 +56,7 @@ def _proof(subject: Subject, primal: Formulas, product: str, arguments: Mapping[
     results = [(leaf.index, primal.results[leaf.index]) for leaf in _floats(unit_of(subject.primal, None, "pure"))]
 
     def slope(result: Any, place: int) -> Any:
-        return sympy.diff(result, own[place]).xreplace(renamed)
+        return partial(result, own[place]).xreplace(renamed)
 
     forward = product == "jvp"
     parts = output_leaves(tangents_of(unit.derived.output) if forward else unit.derived.output)
@@ -69,8 +67,7 @@ def _proof(subject: Subject, primal: Formulas, product: str, arguments: Mapping[
     else:
         seeds = [symbols[(COTANGENT, index)] for index, _ in results]
         wanted = [slope(result, place) for _, result in results for place in places]
-    units = ({other: sympy.Integer(other == seed) for other in seeds} for seed in seeds)
-    found = [expression.xreplace(unit) for unit in units for expression in given]
+    found = by_unit(given, seeds)
     ranges = {}
     for leaf, symbol in zip(leaves, own):
         value = float(leaf_value(arguments, leaf.path))

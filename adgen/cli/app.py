@@ -118,6 +118,27 @@ def check(file: File, function: Function = None, wrt: Wrt = None, arg: Arg = Non
 
 
 @app.command()
+def fuzz(
+    file: File,
+    function: Function = None,
+    arg: Arg = None,
+    static: Static = None,
+    variants: Annotated[int, typer.Option(help="How many variants of each function at most.")] = 12,
+    seed: Annotated[int, typer.Option(help="For the choice of variants and inputs.")] = 0,
+) -> None:
+    """Compare functions with equivalent variants of them: value and derivatives must agree."""
+    from adgen.ahead import Options
+    from adgen.ahead.fuzz import fuzz_file
+    from adgen.cli.progress import progress
+
+    with progress() as tell:
+        options = Options.parse(function, None, "value,jvp,vjp", arg or (), static or ())
+        text, good = fuzz_file(file, options, variants, seed, tell)
+    typer.echo(text)
+    raise typer.Exit(0 if good else 1)
+
+
+@app.command()
 def doctor() -> None:
     """Say which compiler is used, and what is missing and how to get it."""
     from adgen.ahead.doctor import diagnose

@@ -27,6 +27,21 @@ def is_straight(found: Formulas) -> bool:
     return not arrays and not any(result.has(sympy.Sum, sympy.Product, sympy.Piecewise) for result in found.results)
 
 
+def partial(expression: Any, symbol: Any) -> Any:
+    """The derivative."""
+    import sympy
+
+    return sympy.diff(expression, symbol)
+
+
+def by_unit(expressions: Sequence[Any], seeds: Sequence[Any]) -> list[Any]:
+    """The expressions, which are linear in the seeds, for each seed being one and the others zero."""
+    import sympy
+
+    units = ({other: sympy.Integer(other == seed) for other in seeds} for seed in seeds)
+    return [expression.xreplace(unit) for unit in units for expression in expressions]
+
+
 @dataclass(frozen=True)
 class Equality:
     """The largest relative difference at random points, and whether it was proved to be zero everywhere."""
