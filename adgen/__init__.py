@@ -14,13 +14,20 @@ if TYPE_CHECKING:
     from adgen.operators.checking import gradcheck
     from adgen.operators.compiled import compile, load
     from adgen.operators.custom import custom_jvp, custom_vjp
+    from adgen.operators.low_level import low_level
+    from adgen.operators.optimising import scipy_problem
+    from adgen.operators.symbolic import from_sympy
+    from adgen.operators.training import LossScaler, clip_by_global_norm, monitor
 
 __version__ = "0.1.0"
 __all__ = [
     "AdgenError",
+    "LossScaler",
+    "clip_by_global_norm",
     "compile",
     "custom_jvp",
     "custom_vjp",
+    "from_sympy",
     "grad",
     "gradcheck",
     "hessian",
@@ -31,6 +38,9 @@ __all__ = [
     "jit",
     "jvp",
     "load",
+    "low_level",
+    "monitor",
+    "scipy_problem",
     "sparsity",
     "value_and_grad",
     "vjp",
@@ -39,11 +49,17 @@ __all__ = [
 
 _HOMES = {
     "AdgenError": "adgen.diagnostics",
+    "LossScaler": "adgen.operators.training",
+    "clip_by_global_norm": "adgen.operators.training",
     "compile": "adgen.operators.compiled",
     "custom_jvp": "adgen.operators.custom",
     "custom_vjp": "adgen.operators.custom",
+    "from_sympy": "adgen.operators.symbolic",
     "gradcheck": "adgen.operators.checking",
     "load": "adgen.operators.compiled",
+    "low_level": "adgen.operators.low_level",
+    "monitor": "adgen.operators.training",
+    "scipy_problem": "adgen.operators.optimising",
 }
 
 

@@ -88,7 +88,7 @@ def check_file(path: Path, options: Options, tell: Tell) -> Report:
     clock = Clock(tell)
     with clock.stage("reading"):
         targets = functions(load(path), options.function)
-    report = _made(path, identifier(path.stem), targets, options, clock).report
+    report = _made(path, identifier(path.stem), targets, options, clock, prove=True).report
     if not report.passed:
         raise failed(report)
     return replace(report, seconds=clock.seconds)
@@ -105,7 +105,14 @@ class Made:
     report: Report
 
 
-def _made(path: Path, stem: str, targets: Sequence[Callable[..., Any]], options: Options, clock: Clock) -> Made:
+def _made(
+    path: Path,
+    stem: str,
+    targets: Sequence[Callable[..., Any]],
+    options: Options,
+    clock: Clock,
+    prove: bool = False,
+) -> Made:
     """The one straight line: subjects, their costs, C for them, the library, and whether it is right."""
     from adgen.ahead.findings import findings, measured, notes
     from adgen.ahead.units import subjects as make_subjects
@@ -123,7 +130,7 @@ def _made(path: Path, stem: str, targets: Sequence[Callable[..., Any]], options:
     with clock.stage("compiling C"):
         library = build(emitted)
     with clock.stage("checking"):
-        found = tuple(findings(*pair, emitted, library, options.check) for pair in zip(subjects, costs))
+        found = tuple(findings(*pair, emitted, library, options.check, prove) for pair in zip(subjects, costs))
     report = Report(str(path), "", " ".join(find_compiler().command), found, skipped, clock.seconds)
     return Made(subjects, costs, emitted, library, report)
 

@@ -52,14 +52,20 @@ def notes(subject: Subject, found: Measured) -> dict[str, str]:
     return {unit.optimised.name: found.note(product) for product, unit in subject.units.items()}
 
 
-def findings(subject: Subject, found: Measured, emitted: Emitted, library: Path, check: bool) -> FunctionReport:
-    """The report on a function whose entry points are in a library."""
+def findings(
+    subject: Subject, found: Measured, emitted: Emitted, library: Path, check: bool, prove: bool = False
+) -> FunctionReport:
+    """The report on a function whose entry points are in a library; `prove` compares formulas with sympy's too."""
     remarks = list(subject.remarks)
     reports: list[CheckReport] = []
     if found.arguments is None:
         remarks.append("not checked: no inputs were found on which the function gives finite numbers")
     elif check:
         reports = checks.checked(subject, _entries(subject, emitted, library), found.arguments)
+        if prove and subject.wrt is not None:
+            from adgen.ahead.formulas import proofs
+
+            reports += proofs(subject, found.arguments)
     return FunctionReport(
         name=subject.name,
         parameters={name: str(spec) for name, spec in subject.specs.items()},

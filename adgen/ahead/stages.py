@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
+from adgen.ahead.formulas import latex_text
 from adgen.ahead.options import Options
 from adgen.ahead.source import functions, load
 from adgen.ahead.units import Subject, subject
@@ -16,7 +17,7 @@ from adgen.runtime.annotations import parse_argument
 
 
 def stage_text(path: Path, options: Options, stage: str) -> str:
-    """The text of the function that `options` name: `python`, `ir`, `tangent`, `adjoint`, `c`, or `adjoint-c`
+    """The text of the function that `options` name: `python`, `ir`, `tangent`, `adjoint`, `c`, `latex`, or `adjoint-c`
     for the C function of the adjoint alone.
 
     Raises AdgenError when it cannot be compiled.
@@ -25,6 +26,8 @@ def stage_text(path: Path, options: Options, stage: str) -> str:
     if stage == "python":
         return inspect.getsource(inspect.unwrap(function)).rstrip()
     made = subject(function, options, dict(parse_argument(text) for text in options.arguments))
+    if stage == "latex":
+        return latex_text(made)
     if stage == "ir":
         return print_function(made.primal.function)
     if stage == "tangent":

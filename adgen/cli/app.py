@@ -43,6 +43,7 @@ class Stage(str, Enum):
     tangent = "tangent"
     adjoint = "adjoint"
     c = "c"
+    latex = "latex"
 
 
 @app.callback(invoke_without_command=True)
@@ -102,18 +103,42 @@ def show(
         left, right = (stage_text(file, options, name) for name in ("python", "adjoint-c"))
         print_side_by_side(left, right)
     else:
-        print_code(stage_text(file, options, stage.value), {"python": "python", "c": "c"}.get(stage.value, "llvm"))
+        print_code(
+            stage_text(file, options, stage.value),
+            {"python": "python", "c": "c", "latex": "latex"}.get(stage.value, "llvm"),
+        )
 
 
 @app.command()
 def check(file: File, function: Function = None, wrt: Wrt = None, arg: Arg = None, static: Static = None) -> None:
-    """Check derivatives against the dot-product identity, the complex step and differences."""
+    """Check derivatives against the dot-product identity, the complex step, differences, and formulas."""
     from adgen.ahead import Options, check_file
     from adgen.cli.progress import progress
 
     with progress() as tell:
         report = check_file(file, Options.parse(function, wrt, "value,grad,jvp,vjp", arg or (), static or ()), tell)
     typer.echo(report.text(verbose=True))
+
+
+@app.command()
+def fuzz(
+    file: File,
+    function: Function = None,
+    arg: Arg = None,
+    static: Static = None,
+    variants: Annotated[int, typer.Option(help="How many variants of each function at most.")] = 12,
+    seed: Annotated[int, typer.Option(help="For the choice of variants and inputs.")] = 0,
+) -> None:
+    """Compare functions with equivalent variants of them: value and derivatives must agree."""
+    from adgen.ahead import Options
+    from adgen.ahead.fuzz import fuzz_file
+    from adgen.cli.progress import progress
+
+    with progress() as tell:
+        options = Options.parse(function, None, "value,jvp,vjp", arg or (), static or ())
+        text, good = fuzz_file(file, options, variants, seed, tell)
+    typer.echo(text)
+    raise typer.Exit(0 if good else 1)
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """From IR to the text of a target language."""
 
 from adgen.emit.c import Emitted, Site, emit
+from adgen.emit.callback import Callback, callback
 from adgen.emit.interface import Interface, Parameter
 
-__all__ = ["Emitted", "Interface", "Parameter", "Site", "emit"]
+__all__ = ["Callback", "Emitted", "Interface", "Parameter", "Site", "callback", "emit"]

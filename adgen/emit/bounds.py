@@ -89,10 +89,12 @@ class EntryBounds:
         return rule(self, found) if rule else None
 
     def _float(self, value: Value) -> Value | None:
-        """A number that an extent is computed from, when it does not change with any loop."""
-        operation = self.definition.get(value)
-        if not is_float(value.type) or operation is None:
+        """A number that is computed from integers and that an extent is computed from, if no loop changes it."""
+        if not is_float(value.type):
             return self.exact(value)
+        operation = self.definition.get(value)
+        if operation is None:  # a parameter, which may be anything
+            return None
         operands = [self._float(operand) for operand in operation.operands]
         if not operation.row.pure or None in operands:
             return None

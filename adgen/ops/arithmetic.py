@@ -124,6 +124,7 @@ SIGN = elementwise(
     evaluate=_sign,
     kinds=NUMBERS,
     piecewise_constant=True,
+    formula="sign(x)",
     python=callables("sign"),
     c=HelperCall("sign", SIGN_C, {I64: "static inline int64_t $name(int64_t x) {\n    return (x > 0) - (x < 0);\n}"}),
 )

@@ -211,7 +211,13 @@ def _besselk(order: Any, x: Any) -> Any:
 
 
 def _row(
-    name: str, evaluate: Any, c: str, signs: tuple[float, float], domain: tuple[float, float], singular: bool = False
+    name: str,
+    special: str,
+    evaluate: Any,
+    c: str,
+    signs: tuple[float, float],
+    domain: tuple[float, float],
+    singular: bool = False,
 ) -> Elementwise:
     """The row of one function f, with f' = (first * f of the order below + second * f of the order above) / 2."""
 
@@ -227,6 +233,7 @@ def _row(
         kinds=(F64,),
         fixed={0: I64},
         sympy=f"{name}(n, x)",
+        special=special,
         override=partials,
         reason="sympy is right, but its order must stay an integer",
         domain=((0.0, 4.0), domain),
@@ -239,6 +246,7 @@ def _row(
 
 BESSELJ = _row(
     "besselj",
+    "jv",
     OfLibm("jn", lambda n, x: 0.0),
     OF_LIBM_C.replace("$NAME", "jn").replace("$FAR", "0.0"),
     (1, -1),
@@ -246,11 +254,12 @@ BESSELJ = _row(
 )
 BESSELY = _row(
     "bessely",
+    "yv",
     OfLibm("yn", _far_y),
     OF_LIBM_C.replace("$NAME", "yn").replace("$FAR", FAR_Y_C),
     (1, -1),
     (0.3, 9.0),
     singular=True,
 )
-BESSELI = _row("besseli", _besseli, BESSELI_C, (1, 1), (-9.0, 9.0))
-BESSELK = _row("besselk", _besselk, BESSELK_C, (-1, -1), (0.3, 9.0), singular=True)
+BESSELI = _row("besseli", "iv", _besseli, BESSELI_C, (1, 1), (-9.0, 9.0))
+BESSELK = _row("besselk", "kv", _besselk, BESSELK_C, (-1, -1), (0.3, 9.0), singular=True)

@@ -27,7 +27,8 @@ def meaning_of(row: Elementwise) -> tuple[Any, tuple[Any, ...]]:
         sympy.Symbol(name, integer=True) if row.fixed.get(k) == I64 else sympy.Symbol(name, real=True)
         for k, name in enumerate(row.operands)
     )
-    return sympy.parse_expr(row.sympy, local_dict=dict(zip(row.operands, symbols, strict=True))), symbols
+    names = dict(zip(row.operands, symbols, strict=True))
+    return sympy.parse_expr(row.sympy or row.formula, local_dict=names), symbols
 
 
 def derive(row: Elementwise) -> tuple[Term | None, ...]:
@@ -38,23 +39,26 @@ def derive(row: Elementwise) -> tuple[Term | None, ...]:
     out = sympy.Symbol("out", real=True)
     terms: dict[Any, Term] = {symbol: Operand(k, k in row.fixed) for k, symbol in enumerate(symbols)}
     terms[out] = Out()
-    translate = _Translation(terms)
+    translate = Translation(terms)
     partials = [None if k in row.fixed else sympy.diff(expression, symbol) for k, symbol in enumerate(symbols)]
     return tuple(None if part is None else translate(part.subs(expression, out)) for part in partials)
 
 
 @cache
-def _functions() -> dict[str, Elementwise]:
-    """The rows that mean exactly one sympy function, by that function's name."""
-    found = {}
+def rows_of_functions() -> dict[str, Elementwise]:
+    """The rows that mean exactly one sympy function, by the name of that function's class."""
+    import sympy
+
+    found: dict[str, Elementwise] = {}
     for row in TABLE.values():
-        plain = re.fullmatch(r"(\w+)\(([\w, ]+)\)", row.sympy)
-        if plain and tuple(plain[2].split(", ")) == row.operands:
-            found[plain[1]] = row
+        for text in (row.sympy, row.formula):
+            plain = re.fullmatch(r"(\w+)\(([\w, ]+)\)", text)
+            if plain and tuple(plain[2].split(", ")) == row.operands:
+                found.setdefault(getattr(sympy, plain[1]).__name__, row)
     return found
 
 
-class _Translation:
+class Translation:
     """sympy expressions into terms."""
 
     def __init__(self, terms: dict[Any, Term]) -> None:
@@ -71,7 +75,17 @@ class _Translation:
             return self.product(expression)
         if expression.is_Pow:
             return self.power(expression.base, expression.exp)
-        return _functions()[expression.func.__name__](*(self(argument) for argument in expression.args))
+        return self.function(expression)
+
+    def function(self, expression: Any) -> Term:
+        """A function of sympy's applied to arguments; one of two operands may have more."""
+        row = self.row(expression)
+        arguments = [self(argument) for argument in expression.args]
+        return row(*arguments) if len(arguments) <= row.arity else reduce(row, arguments)
+
+    def row(self, expression: Any) -> Elementwise:
+        """The row of a function."""
+        return rows_of_functions()[expression.func.__name__]
 
     def sum(self, expression: Any) -> Term:
         """Numbers first, then what is added, then what is subtracted: a difference needs no negation."""

@@ -40,9 +40,11 @@ class Elementwise(Row):
     `kinds` are the types that the operands may have, all the same, but for the positions in `fixed`; the result is of
     that type unless `result` names one.  `evaluate` takes NumPy scalars (and arrays) of these types.
     `sympy` is the meaning as sympy text in the names of `operands`; `override` gives the partials where sympy's are
-    numerically poor, and `reason` says why.  A row with neither is `piecewise_constant`, or not `differentiable`
-    at all because no operand is a real number.  `singular` rows have a partial that is infinite, or not a number, at
-    finite operands, other than by overflow.  `refuses` says for which arguments Python raises; None: not known.
+    numerically poor, and `reason` says why.  `formula` is the meaning, or another form of it, from which no partial is
+    derived.  A row with neither `sympy` nor `override` is `piecewise_constant`, or not `differentiable` at all as no
+    operand is a real number.  `special` is the function of `scipy.special` that means the row for some arguments only.
+    `singular` rows have a partial that is infinite, or not a number, at finite operands, other than by overflow.
+    `refuses` says for which arguments Python raises; None: not known.
     `domain` is where tests may sample each operand.
     """
 
@@ -53,6 +55,8 @@ class Elementwise(Row):
     python: tuple[Callable[..., Any], ...] = ()
     scipy: tuple[str, ...] = ()
     sympy: str = ""
+    formula: str = ""
+    special: str = ""
     override: Callable[..., Partials] | None = None
     reason: str = ""
     piecewise_constant: bool = False

@@ -126,6 +126,7 @@ ERFINV = elementwise(
     evaluate=_erfinv,
     kinds=(F64,),
     sympy="erfinv(y)",
+    special="erfinv",
     domain=((-0.98, 0.98),),
     cost=60,
     singular=True,

@@ -122,6 +122,7 @@ IPOW = elementwise(
     evaluate=power,
     kinds=INTEGERS,
     differentiable=False,
+    formula="x ** n",
     domain=((-9.0, 9.0), (0.0, 12.0)),
     c=HelperCall("ipow", IPOW_C),
 )

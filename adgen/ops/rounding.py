@@ -37,21 +37,22 @@ def _round(x: Any, digits: Any) -> Any:
     return type(x)(round(float(x), digits)) if np.isfinite(x) else x
 
 
-def _rounding(name: str, evaluate: Callable[[Any], Any], numpy: str) -> Elementwise:
+def _rounding(name: str, evaluate: Callable[[Any], Any], numpy: str, formula: str = "") -> Elementwise:
     return elementwise(
         name,
         "x",
         evaluate=evaluate,
         piecewise_constant=True,
+        formula=formula,
         python=callables(numpy),
         c=LibmCall(name),
         simplify=identities.rounding,
     )
 
 
-FLOOR = _rounding("floor", np.floor, "floor")
-CEIL = _rounding("ceil", np.ceil, "ceil")
-TRUNC = _rounding("trunc", np.trunc, "trunc fix")
+FLOOR = _rounding("floor", np.floor, "floor", "floor(x)")
+CEIL = _rounding("ceil", np.ceil, "ceil", "ceiling(x)")
+TRUNC = _rounding("trunc", np.trunc, "trunc fix", "sign(x) * floor(Abs(x))")
 RINT = _rounding("rint", np.rint, "rint")
 ROUND = elementwise(
     "round",
