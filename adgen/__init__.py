@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adgen.diagnostics import AdgenError
+    from adgen.frontend.library.flow import stop_gradient
     from adgen.operators import grad, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, value_and_grad, vjp
     from adgen.operators.checking import gradcheck
     from adgen.operators.compiled import compile, load
@@ -31,6 +32,7 @@ __all__ = [
     "jit",
     "jvp",
     "load",
+    "stop_gradient",
     "value_and_grad",
     "vjp",
 ]
@@ -43,6 +45,7 @@ _HOMES = {
     "custom_vjp": "adgen.operators.custom",
     "gradcheck": "adgen.operators.checking",
     "load": "adgen.operators.compiled",
+    "stop_gradient": "adgen.frontend.library.flow",
 }
 
 

@@ -32,6 +32,7 @@ from adgen.frontend.arrays import ufuncs
 from adgen.frontend.choices import each
 from adgen.frontend.context import Frame
 from adgen.frontend.library import distribution_names as _distribution_names  # noqa: F401 - what it registers
+from adgen.frontend.library import flow_names as _flow_names  # noqa: F401 - what it registers
 from adgen.frontend.library import integral_names as _integral_names  # noqa: F401 - what it registers
 from adgen.frontend.library import names as _names  # noqa: F401 - what it registers
 from adgen.frontend.library import numpy_names as _numpy_names  # noqa: F401 - what it registers

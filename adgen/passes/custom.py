@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import everywhere, reachable
@@ -17,7 +18,7 @@ from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 
 
 def inline_custom(function: Function) -> Function:
-    """A `custom` operation becomes what it runs.
+    """A `custom` operation becomes what it runs, and what stops derivatives becomes its operand.
 
     Before:  function f(%x: f64) -> (out) {
                %out = custom %x {jvp="", outputs=0, types=["f64"], vjp="f_rule"} () {
@@ -37,6 +38,9 @@ def inline_custom(function: Function) -> Function:
     """
 
     def inside(builder: Builder, operation: Operation, mapping: Mapping) -> bool:
+        if operation.row is ops.STOP:
+            record(builder, operation, mapped(operation.operands, mapping), mapping)
+            return True
         if operation.row is not core.CUSTOM:
             return False
         (region,) = operation.regions
@@ -45,7 +49,7 @@ def inline_custom(function: Function) -> Function:
         return True
 
     functions = (function, *function.callees.values())
-    if all(operation.row is not core.CUSTOM for each in functions for operation in walk(each.body)):
+    if all(operation.row not in (core.CUSTOM, ops.STOP) for each in functions for operation in walk(each.body)):
         return function
     return reachable(everywhere(function, lambda each: rebuild(each, inside)))
 

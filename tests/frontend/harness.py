@@ -48,6 +48,7 @@ COMPUTED = (  # the files of functions that give what Python gives
     "scipy_names",
     "library",
     "interpolation",
+    "flow",
     "special_functions",
 )
 DTYPES = {**interpret.DTYPES, C128: np.complex128, C64: np.complex64}

@@ -79,6 +79,7 @@ OTHERS = {
     "ipow": pow,
     "fma": lambda x, y, z: x * y + z,
     "select": np.where,
+    "stop": np.positive,
     "round": round,
     "gcd": math.gcd,
     "factorial": math.factorial,
