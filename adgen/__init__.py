@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adgen.diagnostics import AdgenError
-    from adgen.frontend.library.flow import stop_gradient
+    from adgen.frontend.library.flow import hook, stop_gradient, tap
     from adgen.operators import grad, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, value_and_grad, vjp
     from adgen.operators.checking import gradcheck
     from adgen.operators.compiled import compile, load
@@ -25,6 +25,7 @@ __all__ = [
     "grad",
     "gradcheck",
     "hessian",
+    "hook",
     "hvp",
     "jacfwd",
     "jacobian",
@@ -33,6 +34,7 @@ __all__ = [
     "jvp",
     "load",
     "stop_gradient",
+    "tap",
     "value_and_grad",
     "vjp",
 ]
@@ -44,8 +46,10 @@ _HOMES = {
     "custom_jvp": "adgen.operators.custom",
     "custom_vjp": "adgen.operators.custom",
     "gradcheck": "adgen.operators.checking",
+    "hook": "adgen.frontend.library.flow",
     "load": "adgen.operators.compiled",
     "stop_gradient": "adgen.frontend.library.flow",
+    "tap": "adgen.frontend.library.flow",
 }
 
 

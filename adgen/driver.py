@@ -68,7 +68,7 @@ def program(primal: Lowered, wrt: Wrt | None, derived: Lowered, optimised: Funct
         sites=tuple(Site(site.exception, site.message, site.span) for site in emitted.sites),
         dependencies=tuple(replace(dependency, root=None) for dependency in primal.dependencies),
         differentiated=tuple(differentiated(primal.leaves, wrt)) if wrt else (),
-        directions=gradient_tree(primal.leaves, primal.specs, wrt, 0) if wrt else None,
+        directions=gradient_tree(primal, wrt, 0) if wrt else None,
         workspace=emitted.interfaces[optimised.name].workspace != "0",
     )
 

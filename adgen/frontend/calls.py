@@ -33,6 +33,7 @@ from adgen.frontend.choices import each
 from adgen.frontend.context import Frame
 from adgen.frontend.library import distribution_names as _distribution_names  # noqa: F401 - what it registers
 from adgen.frontend.library import flow_names as _flow_names  # noqa: F401 - what it registers
+from adgen.frontend.library import hook_names as _hook_names  # noqa: F401 - what it registers
 from adgen.frontend.library import integral_names as _integral_names  # noqa: F401 - what it registers
 from adgen.frontend.library import names as _names  # noqa: F401 - what it registers
 from adgen.frontend.library import numpy_names as _numpy_names  # noqa: F401 - what it registers

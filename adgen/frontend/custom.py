@@ -248,13 +248,13 @@ def _apply(ctx: Context, custom: Custom, kind: str, rule: Callable[..., Any], na
         answer = calls.call(ctx, rule, [*given, result, cotangent], {})
     if kind == "jvp":
         return tuple(
-            _part(ctx, _below(output, answer, leaf), found[("out", k)], name, kind)
+            part(ctx, _below(output, answer, leaf), found[("out", k)], name, kind)
             for k, leaf in enumerate(custom.outputs)
             if leaf.element.is_float
         )
     answers = _per_argument(ctx, custom, answer, name)
     return tuple(
-        _part(ctx, _within(answers, leaf.path), found[leaf.path], name, kind)
+        part(ctx, _within(answers, leaf.path), found[leaf.path], name, kind)
         for leaf in custom.leaves
         if leaf.spec.element.is_float
     )
@@ -287,7 +287,7 @@ def _per_argument(ctx: Context, custom: Custom, answer: Any, name: str) -> dict[
     return dict(zip(parameters, answer))
 
 
-def _part(ctx: Context, value: Any, like: Any, name: str, kind: str) -> Any:
+def part(ctx: Context, value: Any, like: Any, name: str, kind: str) -> Any:
     """One answer of a rule as a number or array of the type and shape of what it belongs to; None is zero."""
     what = "cotangent" if kind == "vjp" else "tangent"
     if isinstance(like, Number):

@@ -239,7 +239,7 @@ def _once(
     leaves = tuple(Leaf(path, spec) for path, spec in spec_leaves(filled) if not isinstance(spec, UnknownSpec))
     arguments = [argument(leaf) for leaf in leaves]
     name = getattr(target, "__name__", "the function")
-    ctx = Context(title=_function_name(target), patterns=patterns, agreements=Agreements.of(leaves, arguments))
+    ctx = Context(title=_function_name(target), patterns=patterns, agreements=Agreements.of(leaves, arguments), taps={})
     recorder = Recorder(target, {}, [], {})
     ctx.record = recorder
     function = source.python_function(getattr(target, "__func__", target))

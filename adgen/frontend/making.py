@@ -44,7 +44,7 @@ def fill(ctx: Context, leaves: Sequence[Leaf], arguments: Sequence[Value], span:
         builder.span = span
         output, outcomes = results.collect(ctx, returned, block)
         block.results = tuple(outcomes)
-    block.operations[:0] = agreement.entry(ctx)
+    block.operations[:0] = [*agreement.entry(ctx), *ctx.entry]
     region = block.region()
     owner = results.owners(ctx)
     mutated = results.mutated(ctx, region, owner)

@@ -95,7 +95,8 @@ class _Verifier:
             self.region(region, place)
         for value in operation.results:
             self.define(value, place)
-        if operation.row is core.TABLE or (operation.row is core.RESHAPE and operation.operands[0] in self.tables):
+        of_table = operation.row is core.RESHAPE and operation.operands[0] in self.tables
+        if operation.row in (core.TABLE, core.TAP) or of_table:
             self.tables.add(operation.result)
 
     def types(self, operation: Operation, place: str) -> None:

@@ -116,5 +116,5 @@ def _rule(equation: Function, name: str) -> tuple[Function, dict[str, Function]]
         steep = inlined(builder, slope, (*parameters, one))[-1]
         builder.span = equation.span
         block.results = (builder.op(ops.NEG, builder.op(ops.DIV, moved, steep)),)
-    made = dead_code(builder.function(name, block, ["out_dot"]))
+    made = dead_code(builder.function(name, block, ["out_dot"], linear=True))
     return made, {**change.callees, **slope.callees}
