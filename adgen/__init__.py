@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from adgen.diagnostics import AdgenError
     from adgen.frontend.library.flow import hook, stop_gradient, tap
+    from adgen.frontend.library.solvers import fixed_point, linear_solve, root
     from adgen.operators import grad, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, value_and_grad, vjp
     from adgen.operators.checking import gradcheck
     from adgen.operators.compiled import compile, load
@@ -22,6 +23,7 @@ __all__ = [
     "compile",
     "custom_jvp",
     "custom_vjp",
+    "fixed_point",
     "grad",
     "gradcheck",
     "hessian",
@@ -32,7 +34,9 @@ __all__ = [
     "jacrev",
     "jit",
     "jvp",
+    "linear_solve",
     "load",
+    "root",
     "stop_gradient",
     "tap",
     "value_and_grad",
@@ -45,9 +49,12 @@ _HOMES = {
     "compile": "adgen.operators.compiled",
     "custom_jvp": "adgen.operators.custom",
     "custom_vjp": "adgen.operators.custom",
+    "fixed_point": "adgen.frontend.library.solvers",
     "gradcheck": "adgen.operators.checking",
     "hook": "adgen.frontend.library.flow",
+    "linear_solve": "adgen.frontend.library.solvers",
     "load": "adgen.operators.compiled",
+    "root": "adgen.frontend.library.solvers",
     "stop_gradient": "adgen.frontend.library.flow",
     "tap": "adgen.frontend.library.flow",
 }

@@ -17,6 +17,7 @@ from adgen.emit import Emitted, emit
 from adgen.frontend.lower import lower
 from adgen.frontend.specs import Lowered, Spec
 from adgen.ir.nodes import Function
+from adgen.passes.implicit import pushed
 from adgen.passes.localise import written_parameters
 from adgen.passes.pipeline import optimise
 from adgen.runtime.differentiate import differentiate, differentiated, gradient_tree
@@ -46,7 +47,7 @@ def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], pro
 def lower_function(function: Callable[..., Any], specs: Mapping[str, Spec]) -> Lowered:
     """The IR of a function, or of what an operator makes of one."""
     operator = getattr(function, "__adgen__", None)
-    return operator.lower(specs) if operator else lower(function, specs)
+    return operator.lower(specs) if operator else lower(function, specs, pushed)
 
 
 def lower_product(function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Lowered:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from adgen.diagnostics import AdgenError
@@ -221,7 +221,9 @@ def _lower_rule(ctx: Context, custom: Custom, kind: str, rule: Callable[..., Any
     made = make_function(ctx, getattr(custom, kind), [*known, *moving], run)
     if made.mutated:
         ctx.fail("AD148", f"the {kind} rule of `{name}` writes its argument", "work on a copy inside it")
-    ctx.callees[getattr(custom, kind)] = made.function
+    own = library.holds(getattr(getattr(rule, "__code__", None), "co_filename", ""))  # then it is known to be linear
+    notes = {**made.function.notes, "linear": True} if own else made.function.notes
+    ctx.callees[getattr(custom, kind)] = replace(made.function, notes=notes)
 
 
 def _leaf(path: Path, leaf: OutputLeaf) -> Leaf:

@@ -38,8 +38,9 @@ buffers) alone, fills the outputs (the last operands, buffers) and yields the re
 the inputs, the results, the outputs and a cotangent of each floating-point result and output, and gives a cotangent of
 each floating-point input; `jvp` one that takes tangents of the inputs in place of the cotangents and gives tangents of
 the results and outputs.  One of the two may be empty: both are linear, and each is the other's transpose.  Instead of
-both, `residual` may name a callee that takes the inputs and the results and gives a number: the first result is the one
-for which it is zero, and the only one with a derivative.
+both, `residual` may name a callee that takes the inputs, the results and the output and gives what is zero there: a
+number for the first result, which is the only one with a derivative, or a vector for the only output, and then `solve`
+names a callee that solves linear systems.
 `tap`: what a value is shifted by so that there is a derivative for it, at the top level of the body.
 Indices and extents are `i64`; indices are in range and not negative: whoever makes a `load` has made the `check`.
 """

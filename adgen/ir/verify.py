@@ -162,6 +162,10 @@ def rule_types(custom: Operation, kind: str) -> Use:
     known, moving, moved = core.known_to_rules(custom), core.moving(custom), core.moved(custom)
     if kind == "residual":
         return known, moved
+    if kind == "solve":
+        vector = moved[-1].type
+        assert isinstance(vector, Buffer)
+        return (Value(Buffer(vector.element, 2)), moved[-1]), (moved[-1],)
     return ((*known, *moved), moving) if kind == "vjp" else ((*known, *moving), moved)
 
 
