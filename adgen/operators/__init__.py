@@ -33,12 +33,16 @@ def grad(function: Function | None = None, wrt: Any = None) -> Function:
 
     `grad(f)(*args)` has the structure of the parameters that `wrt` names: a name or position gives that gradient alone,
     a sequence a tuple; the default is every floating-point parameter (one: its gradient; several: a NamedTuple).
+    Names of taps may be among them.
+
+    `grad(f)(*args, out=arrays)` writes the gradient into arrays of its structure, `accumulate=True` adds it to them;
+    without `out` it is fresh.  A function with a parameter `out` of its own has no such option.
     """
     return _decorator(plain_operator, function, product="grad", wrt=wrt)
 
 
 def value_and_grad(function: Function | None = None, wrt: Any = None) -> Function:
-    """`(f(*args), grad(f)(*args))` from one sweep."""
+    """`(f(*args), grad(f)(*args))` from one sweep; `out` and `accumulate` are as with `grad`."""
     return _decorator(plain_operator, function, product="value_and_grad", wrt=wrt)
 
 
@@ -48,7 +52,11 @@ def jvp(function: Function | None = None, wrt: Any = None) -> Function:
 
 
 def vjp(function: Function | None = None, wrt: Any = None) -> Function:
-    """The value and a function from cotangents to gradients: `vjp(f)(*args) -> (value, pullback)`."""
+    """The value and a function from cotangents to gradients: `vjp(f)(*args) -> (value, pullback)`.
+
+    `pullback(cotangent)` may be called many times; a result that is a number has the cotangent 1 by default.  It takes
+    `out` and `accumulate` as `grad` does.
+    """
     return _decorator(vjp_operator, function, wrt=wrt)
 
 
