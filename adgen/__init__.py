@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from adgen.diagnostics import AdgenError
+    from adgen.frontend.library.flow import hook, stop_gradient, tap
+    from adgen.frontend.library.solvers import fixed_point, linear_solve, root
     from adgen.operators import grad, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, sparsity, value_and_grad, vjp
     from adgen.operators.checking import gradcheck
     from adgen.operators.compiled import compile, load
@@ -27,21 +29,27 @@ __all__ = [
     "compile",
     "custom_jvp",
     "custom_vjp",
+    "fixed_point",
     "from_sympy",
     "grad",
     "gradcheck",
     "hessian",
+    "hook",
     "hvp",
     "jacfwd",
     "jacobian",
     "jacrev",
     "jit",
     "jvp",
+    "linear_solve",
     "load",
     "low_level",
     "monitor",
+    "root",
     "scipy_problem",
     "sparsity",
+    "stop_gradient",
+    "tap",
     "value_and_grad",
     "vjp",
 ]
@@ -55,11 +63,17 @@ _HOMES = {
     "custom_jvp": "adgen.operators.custom",
     "custom_vjp": "adgen.operators.custom",
     "from_sympy": "adgen.operators.symbolic",
+    "fixed_point": "adgen.frontend.library.solvers",
     "gradcheck": "adgen.operators.checking",
+    "hook": "adgen.frontend.library.flow",
+    "linear_solve": "adgen.frontend.library.solvers",
     "load": "adgen.operators.compiled",
     "low_level": "adgen.operators.low_level",
     "monitor": "adgen.operators.training",
     "scipy_problem": "adgen.operators.optimising",
+    "root": "adgen.frontend.library.solvers",
+    "stop_gradient": "adgen.frontend.library.flow",
+    "tap": "adgen.frontend.library.flow",
 }
 
 

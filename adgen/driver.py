@@ -17,6 +17,7 @@ from adgen.emit import Emitted, emit
 from adgen.frontend.lower import lower
 from adgen.frontend.specs import Lowered, Spec
 from adgen.ir.nodes import Function
+from adgen.passes.implicit import pushed
 from adgen.passes.localise import written_parameters
 from adgen.passes.pipeline import optimise
 from adgen.runtime.differentiate import differentiate, differentiated, gradient_tree
@@ -46,7 +47,7 @@ def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], pro
 def lower_function(function: Callable[..., Any], specs: Mapping[str, Spec]) -> Lowered:
     """The IR of a function, or of what an operator makes of one."""
     operator = getattr(function, "__adgen__", None)
-    return operator.lower(specs) if operator else lower(function, specs)
+    return operator.lower(specs) if operator else lower(function, specs, pushed)
 
 
 def lower_product(function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Lowered:
@@ -68,7 +69,7 @@ def program(primal: Lowered, wrt: Wrt | None, derived: Lowered, optimised: Funct
         sites=tuple(Site(site.exception, site.message, site.span) for site in emitted.sites),
         dependencies=tuple(replace(dependency, root=None) for dependency in primal.dependencies),
         differentiated=tuple(differentiated(primal.leaves, wrt)) if wrt else (),
-        directions=gradient_tree(primal.leaves, primal.specs, wrt, 0) if wrt else None,
+        directions=gradient_tree(primal, wrt, 0) if wrt else None,
         workspace=emitted.interfaces[optimised.name].workspace != "0",
     )
 

@@ -13,7 +13,7 @@ from adgen.passes.pipeline import optimise, simplify
 from tests.frontend import harness
 from tests.oracles import check_derivatives
 
-SMOOTH = ("residuals", "complex_numbers", "library", "interpolation", "special_functions")
+SMOOTH = ("residuals", "complex_numbers", "library", "solvers", "interpolation", "special_functions")
 
 
 def has_floats(function: Any) -> bool:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from adgen.ahead.report import CheckReport
-from adgen.ahead.units import Subject
+from adgen.ahead.units import Subject, untapped
 from adgen.frontend.specs import OutputTree
 from adgen.ir.interpret import ProgramError, run
-from adgen.operators.checking import joined, problem_at, split
+from adgen.operators.checking import joined, parameters_of, problem_at, split
 from adgen.passes.localise import localise
 from adgen.runtime.calls import Entry
 from adgen.runtime.checks import Layer, Problem, Vector, check, relative
@@ -35,7 +35,7 @@ Arguments = Mapping[str, Any]
 
 def needed(subject: Subject) -> tuple[str, ...]:
     """The products that the checks of a function call, whether they are in the package or not."""
-    if subject.wrt is None:
+    if subject.wrt is None or untapped(subject.primal, subject.wrt) is None:
         return ("pure",)
     return ("pure", "jvp", "vjp", *(("grad",) if "hvp" in subject.units else ()))
 
@@ -43,7 +43,7 @@ def needed(subject: Subject) -> tuple[str, ...]:
 def checked(subject: Subject, entries: Mapping[str, Entry], arguments: Arguments) -> list[CheckReport]:
     """All checks of a function's entry points; `entries` are by product and hold at least what is `needed`."""
     reports = values(subject, entries, arguments)
-    if subject.wrt is None:
+    if "jvp" not in needed(subject):
         return reports
     primals = leaves_of(entries["pure"], arguments)
     pullback = Pullback(entries["pure"], entries["vjp"], entries["pure"].raw(*primals), primals)
@@ -107,14 +107,13 @@ def second_order(entries: Mapping[str, Entry], primals: Sequence[Any], first: Pr
         return _vector(grad, grad.raw(*moved))
 
     def product(tangent: Vector) -> Vector:
-        return _vector(grad, hvp.raw(*primals, *split(tangent, inputs)))
+        return _vector(hvp, hvp.raw(*primals, *split(tangent, inputs)))
 
     return Problem(first.point, gradient, product, product, first.single)
 
 
 def _vector(entry: Entry, gradient: Any) -> Vector:
-    assert entry.program.directions is not None
-    return joined(part for _, part, _ in flatten(entry.program.directions, gradient, "gradient"))
+    return parameters_of(entry.program, gradient)
 
 
 def _factor(problem: Problem) -> float:

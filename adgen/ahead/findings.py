@@ -91,7 +91,7 @@ def _entries(subject: Subject, emitted: Emitted, library: Path) -> dict[str, Ent
 
 
 def _loaded(subject: Subject, unit: Unit, emitted: Emitted, library: Path) -> Entry:
-    described = program(subject.primal, subject.wrt, unit.derived, unit.optimised, emitted)
+    described = program(subject.primal, unit.wrt, unit.derived, unit.optimised, emitted)
     return Entry(described, load(library), getattr(subject.function, "__globals__", {}))
 
 

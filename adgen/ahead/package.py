@@ -84,7 +84,7 @@ def _stages(subjects: Sequence[Subject]) -> dict[str, str]:
 def interface(stem: str, subjects: Sequence[Subject], emitted: Emitted) -> dict[str, Any]:
     """What `adgen.runtime.package` needs to know, as JSON data."""
     programs = [
-        encode_program(program(subject.primal, subject.wrt, unit.derived, unit.optimised, emitted))
+        encode_program(program(subject.primal, unit.wrt, unit.derived, unit.optimised, emitted))
         for subject in subjects
         for unit in subject.units.values()
     ]

@@ -21,7 +21,7 @@ from adgen.ir.nodes import Function
 from adgen.passes.pipeline import optimise
 from adgen.passes.unchecked import unchecked
 from adgen.runtime.annotations import parse_argument, parse_static, signature_specs
-from adgen.runtime.differentiate import differentiate, purified
+from adgen.runtime.differentiate import differentiate, purified, taps_of
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.wrt import Wrt, has_floats, resolve
 
@@ -37,9 +37,10 @@ PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """One product of one function: what the driver made of it, and the IR function to emit."""
+    """One product of one function: for what, what the driver made of it, and the IR function to emit."""
 
     product: str
+    wrt: Wrt | None
     derived: Lowered
     optimised: Function
 
@@ -80,8 +81,6 @@ def subjects(
     fixed = dict(parse_static(text) for text in options.statics)
     _check_names(functions, fixed, "--static", "AD191")
     given |= fixed
-    if options.wrt is not None:
-        _check_names(functions, options.wrt, "--wrt", "AD123")
     found, skipped, errors = [], {}, []
     for function in functions:
         tell(f"reading {function.__name__}")
@@ -97,6 +96,9 @@ def subjects(
             skipped[function.__name__] = str(error)
     if not found:
         raise errors[0]
+    if options.wrt is not None:
+        taps = [name for made in found for name in taps_of(made.primal.function)]
+        _check_names(functions, [name for name in options.wrt if name not in taps], "--wrt", "AD123")
     _check_entries(found)
     return found, skipped
 
@@ -118,7 +120,7 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
     if wrt is None:
         made.remarks.append(f"{_underived(primal)}, so no derivative")
     for product in options.products:
-        if product != "value" and wrt is None:
+        if product != "value" and (wrt is None or (product in ("jvp", "hvp") and untapped(primal, wrt) is None)):
             continue
         try:
             _add(made, product)
@@ -162,7 +164,7 @@ def _wrt(primal: Lowered, options: Options, name: str) -> Wrt | None:
         return None
     if options.wrt is None:
         return None if _underived(primal) else replace(resolve(None, primal.specs, name), memory=options.memory)
-    own = tuple(parameter for parameter in options.wrt if parameter in primal.specs)
+    own = tuple(name for name in options.wrt if name in primal.specs or name in taps_of(primal.function))
     if not own:
         return None
     resolved = resolve(own, primal.specs, name)
@@ -188,8 +190,16 @@ def _add(made: Subject, product: str) -> None:
 
 def unit_of(primal: Lowered, wrt: Wrt | None, product: str) -> Unit:
     """One product of a function, ready to be emitted."""
+    if wrt is not None and product in ("jvp", "hvp"):
+        wrt = untapped(primal, wrt)
     derived = differentiate(primal, product, None if product in ("value", "pure") else wrt)
-    return Unit(product, derived, optimise(derived.function))
+    return Unit(product, wrt, derived, optimise(derived.function))
+
+
+def untapped(primal: Lowered, wrt: Wrt) -> Wrt | None:
+    """What derivatives along a direction are for: the parameters that `wrt` names; None where it names taps alone."""
+    names = tuple(name for name in wrt.names if name in primal.specs)
+    return replace(wrt, names=names) if names else None
 
 
 def _check_names(functions: Sequence[Callable[..., Any]], names: Any, option: str, code: str) -> None:

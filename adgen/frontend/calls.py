@@ -32,10 +32,13 @@ from adgen.frontend.arrays import ufuncs
 from adgen.frontend.choices import each
 from adgen.frontend.context import Frame
 from adgen.frontend.library import distribution_names as _distribution_names  # noqa: F401 - what it registers
+from adgen.frontend.library import flow_names as _flow_names  # noqa: F401 - what it registers
+from adgen.frontend.library import hook_names as _hook_names  # noqa: F401 - what it registers
 from adgen.frontend.library import integral_names as _integral_names  # noqa: F401 - what it registers
 from adgen.frontend.library import names as _names  # noqa: F401 - what it registers
 from adgen.frontend.library import numpy_names as _numpy_names  # noqa: F401 - what it registers
 from adgen.frontend.library import root_names as _root_names  # noqa: F401 - what it registers
+from adgen.frontend.library import solver_names as _solver_names  # noqa: F401 - what it registers
 from adgen.frontend.library import spline_names as _spline_names  # noqa: F401 - what it registers
 from adgen.frontend.library.arrays import vectorized
 from adgen.frontend.rules import rules_of

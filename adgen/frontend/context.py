@@ -156,6 +156,9 @@ class Context:
     compiling: tuple[Active, ...] = ()  # the callees around the present place
     agreements: Agreements | None = None  # extents that are taken for equal from the entry on; None where they are not
     named: dict[str, Value] = field(default_factory=dict)  # the extents that argument types give names
+    push: Callable[[Function, int], Function] | None = None  # gives the forward mode for one parameter
+    taps: dict[str, Value] | None = None  # what has been tapped, by name; None where nothing can be
+    entry: list[Operation] = field(default_factory=list)  # what comes before the body
     ranges: Ranges = field(init=False)
     writes: Writes = field(init=False)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from adgen.diagnostics import AdgenError
@@ -221,7 +221,9 @@ def _lower_rule(ctx: Context, custom: Custom, kind: str, rule: Callable[..., Any
     made = make_function(ctx, getattr(custom, kind), [*known, *moving], run)
     if made.mutated:
         ctx.fail("AD148", f"the {kind} rule of `{name}` writes its argument", "work on a copy inside it")
-    ctx.callees[getattr(custom, kind)] = made.function
+    own = library.holds(getattr(getattr(rule, "__code__", None), "co_filename", ""))  # then it is known to be linear
+    notes = {**made.function.notes, "linear": True} if own else made.function.notes
+    ctx.callees[getattr(custom, kind)] = replace(made.function, notes=notes)
 
 
 def _leaf(path: Path, leaf: OutputLeaf) -> Leaf:
@@ -248,13 +250,13 @@ def _apply(ctx: Context, custom: Custom, kind: str, rule: Callable[..., Any], na
         answer = calls.call(ctx, rule, [*given, result, cotangent], {})
     if kind == "jvp":
         return tuple(
-            _part(ctx, _below(output, answer, leaf), found[("out", k)], name, kind)
+            part(ctx, _below(output, answer, leaf), found[("out", k)], name, kind)
             for k, leaf in enumerate(custom.outputs)
             if leaf.element.is_float
         )
     answers = _per_argument(ctx, custom, answer, name)
     return tuple(
-        _part(ctx, _within(answers, leaf.path), found[leaf.path], name, kind)
+        part(ctx, _within(answers, leaf.path), found[leaf.path], name, kind)
         for leaf in custom.leaves
         if leaf.spec.element.is_float
     )
@@ -287,7 +289,7 @@ def _per_argument(ctx: Context, custom: Custom, answer: Any, name: str) -> dict[
     return dict(zip(parameters, answer))
 
 
-def _part(ctx: Context, value: Any, like: Any, name: str, kind: str) -> Any:
+def part(ctx: Context, value: Any, like: Any, name: str, kind: str) -> Any:
     """One answer of a rule as a number or array of the type and shape of what it belongs to; None is zero."""
     what = "cotangent" if kind == "vjp" else "tangent"
     if isinstance(like, Number):

@@ -1,4 +1,4 @@
-"""Numbers that solve an equation, as operations whose derivative is that of the implicit function.
+"""Numbers and vectors that solve an equation, as operations whose derivative is that of the implicit function.
 
 Comes in: how to search, and the equation, both as code to be lowered in place.  Goes out: a `custom` operation whose
 region is the search and whose residual is the equation.  Guaranteed: the derivative is for everything that the equation
@@ -7,99 +7,96 @@ reads, variables of the functions around it included; the search itself is not d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from adgen.frontend import nested, scalars
-from adgen.frontend.same import same
-from adgen.frontend.state import State
-from adgen.frontend.values import Number
+from adgen.frontend import arrays, calls, custom, nested, scalars
+from adgen.frontend.arrays.model import Array, Frame, View
+from adgen.frontend.arrays.storage import allocate, fill_from
+from adgen.frontend.enclosed import apart, surroundings
+from adgen.frontend.library import lu
+from adgen.frontend.making import make_function
+from adgen.frontend.specs import ArraySpec, Leaf
+from adgen.frontend.values import Method, Number
 from adgen.ir import core
-from adgen.ir.nodes import Function, Operation, Region, Value, walk
-from adgen.ir.types import F64
+from adgen.ir.calls import reachable
+from adgen.ir.nodes import Region, Value
+from adgen.ir.types import F64, Buffer, Scalar
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
 
-REMADE = (core.CONST, core.TABLE, core.DIM)  # what a region makes for itself instead of taking it from outside
+Search = Callable[[Method], Sequence[Any]]
 
 
-def solution(
-    ctx: Context, name: str, search: Callable[[], Sequence[Any]], equation: Callable[[Number], Any]
-) -> tuple[Number, ...]:
-    """What a search gives: first the number for which the equation is zero, then others without a derivative."""
-    builder = ctx.builder
-    before = State.capture(ctx)
-    with builder.block() as searching:
-        found = search()
-        searching.results = (
-            scalars.to(ctx, found[0], F64),
-            *(scalars.to(ctx, x, scalars.kind(ctx, x)[0]) for x in found[1:]),
-        )
-    _unchanged(ctx, before, name)
-    with builder.block([Value(F64, "x")]) as stating:
-        stating.results = (scalars.to(ctx, equation(Number(stating.arguments[0])), F64),)
-    _unchanged(ctx, before, name)
-    regions = searching.region(), stating.region()
-    outer = dict.fromkeys(value for region in regions for value in _outer(region))
-    definitions = builder.definitions
-    makers = [definitions[value] for value in outer if value in definitions and definitions[value].row in REMADE]
-    inputs = dict.fromkeys(value for maker in makers for value in maker.operands)
-    inputs.update(dict.fromkeys(value for value in outer if value not in {maker.result for maker in makers}))
-    roots = {ctx.writes.root(value) for value in outer}
-    if any(op.row in core.WRITES and ctx.writes.root(op.operands[0]) in roots for r in regions for op in walk(r)):
-        _refuse(ctx, name)
-    results = [Value(value.type, "x" if k == 0 else value.name) for k, value in enumerate(regions[0].results)]
+def solution(ctx: Context, name: str, search: Search, equation: Callable[[Any], Any], like: Any = None) -> list[Any]:
+    """What a search gives: first the x for which the equation is zero, then numbers without a derivative.
+
+    `like` is a number or a vector of the type of x.  The search is given the function that takes x and a direction, and
+    gives the derivative of the equation along it.
+    """
+    like = like if isinstance(like, Array) else Number(scalars.to(ctx, 0.0 if like is None else like, F64), False)
+    unknown = _value(like)
+    with apart(ctx, name, [unknown]) as stating:
+        zero = custom.part(ctx, equation(_wrapped(unknown, like)), like, name, "residual")
+        stating.results = (arrays.copy(ctx, zero).base if isinstance(zero, Array) else zero.value,)
+    slope = Method((name, stating.region(), unknown, like), _pushed, name)
+    out = allocate(ctx, like.element, like.extents, "x", zero=False) if isinstance(like, Array) else None
+    with apart(ctx, name) as searching:
+        found, *others = search(slope)
+        found = custom.part(ctx, found, like, name, "solution")
+        if out is not None:
+            fill_from(ctx, out, found)
+        numbers = [*([] if out else [found.value]), *(scalars.to(ctx, x, scalars.kind(ctx, x)[0]) for x in others)]
+        searching.results = tuple(numbers)
+    outputs = [] if out is None else [out.base]
+    around = surroundings(ctx, name, (searching.region(), stating.region()), outputs)
+    results = [Value(value.type, value.name) for value in searching.results]
+    known = [*results, unknown] if out else [unknown, *results[1:]]
     title = ctx.reserve(f"{name}_residual")
-    ctx.callees[title] = _function(ctx, title, regions[1], list(inputs), makers, results)
-    types = tuple(str(value.type) for value in results)
-    attributes = {"outputs": 0, "types": types, "vjp": "", "jvp": "", "residual": title}
-    region = _closed(ctx, regions[0], {value: value for value in inputs}, makers)
-    made = builder.emit(core.CUSTOM, inputs, attributes, (region,), [value.name for value in results])
-    return tuple(Number(value) for value in made)
+    ctx.callees[title] = around.function(ctx, title, stating.region(), known)
+    attributes = {
+        "outputs": len(outputs),
+        "types": tuple(str(value.type) for value in results),
+        "vjp": "",
+        "jvp": "",
+        "residual": title,
+        "solve": _solve(ctx, like.element) if out else "",
+    }
+    region = around.region(ctx, searching.region())
+    names = [value.name for value in known[: len(results)]]
+    made = ctx.builder.emit(core.CUSTOM, (*around.inputs, *outputs), attributes, (region,), names)
+    return [*([out] if out else []), *map(Number, made)]
 
 
-def _outer(region: Region) -> Iterator[Value]:
-    """The values from outside that a region uses."""
-    inside = set(region.arguments)
-    used: list[Value] = []
-
-    def visit(operations: Iterable[Operation]) -> None:
-        for operation in operations:
-            used.extend(operation.operands)
-            inside.update(operation.results)
-            for inner in operation.regions:
-                inside.update(inner.arguments)
-                visit(inner.operations)
-                used.extend(inner.results)
-
-    visit(region.operations)
-    return (value for value in (*used, *region.results) if value not in inside)
+def _value(like: Any) -> Value:
+    return Value(Buffer(like.element, like.rank) if isinstance(like, Array) else like.element, "x")
 
 
-def _closed(ctx: Context, region: Region, values: dict[Value, Value], makers: Sequence[Operation]) -> Region:
-    """A copy of a region that makes constants and extents itself; `values` stand for what else comes from outside."""
-    operations = tuple(nested.copied(ctx, each, values) for each in (*makers, *region.operations))
-    return Region((), operations, tuple(values[value] for value in region.results))
+def _wrapped(value: Value, like: Any) -> Any:
+    return View(value, Frame.identity(like.extents)) if isinstance(like, Array) else Number(value, like.weak)
 
 
-def _function(
-    ctx: Context, title: str, equation: Region, inputs: list[Value], makers: Sequence[Operation], results: list[Value]
-) -> Function:
-    """The equation as a function of what is known and of what the search gives."""
-    parameters = [Value(value.type, value.name or "p") for value in (*inputs, *results)]
-    values = dict(zip(inputs, parameters)) | {equation.arguments[0]: parameters[len(inputs)]}
-    body = _closed(ctx, equation, values, makers)
-    return Function(title, Region(tuple(parameters), body.operations, body.results), ("out",), ctx.span)
+def _pushed(ctx: Context, owner: tuple[str, Region, Value, Any], x: Any, direction: Any) -> Any:
+    """The derivative of an equation at x along a direction: the equation, differentiated, in place."""
+    name, equation, unknown, like = owner
+    assert ctx.push is not None
+    around = surroundings(ctx, name, (equation,))
+    function = around.function(ctx, f"{name}_equation", equation, [unknown])
+    function = reachable(replace(function, callees=dict(ctx.callees)))
+    pushed = ctx.push(function, len(around.inputs))
+    pair = [custom.part(ctx, value, like, name, "direction") for value in (x, direction)]
+    operands = [*around.inputs, *(nested.operand(ctx, value) for value in pair)]
+    *_, change = nested.splice(ctx, nested.with_callees(ctx, pushed), operands)
+    return _wrapped(change, like)
 
 
-def _unchanged(ctx: Context, before: State, name: str) -> None:
-    """Refuse a function that changes variables or containers outside of it."""
-    after, old = State.capture(ctx), dict(before.slots())
-    for slot, value in after.slots():
-        if (slot.owner == 0 or slot.owner in before.containers) and not same(old.get(slot), value):
-            _refuse(ctx, name)
-
-
-def _refuse(ctx: Context, name: str) -> None:
-    ctx.fail("AD148", f"the function given to `{name}` changes something outside of it", "return the value instead")
+def _solve(ctx: Context, element: Scalar) -> str:
+    """A callee that solves linear systems."""
+    leaves = [Leaf(("a",), ArraySpec(element, 2)), Leaf(("b",), ArraySpec(element, 1))]
+    title = ctx.reserve("linear_solve")
+    ctx.callees[title] = make_function(
+        ctx, title, leaves, lambda inner, found: calls.call(inner, lu.solve, [found[leaf.path] for leaf in leaves], {})
+    ).function
+    return title

@@ -39,14 +39,20 @@ from adgen.frontend.specs import (
     value_of,
 )
 from adgen.ir.calls import reachable
+from adgen.ir.nodes import Function
 from adgen.ir.types import BOOL, I64
 
 RECURSION_LIMIT = 40_000
 MOST_ATTEMPTS = 300
 
 
-def lower(target: Callable[..., Any], specs: Mapping[str, Spec]) -> Lowered:
+Push = Callable[[Function, int], Function]
+
+
+def lower(target: Callable[..., Any], specs: Mapping[str, Spec], push: Push | None = None) -> Lowered:
     """Lower a function for arguments of these specs; parameters without one take their default or are inferred.
+
+    `push` gives the forward mode of a function for one parameter: Newton's method asks for it.
 
     Raises AdgenError.
     """
@@ -55,8 +61,8 @@ def lower(target: Callable[..., Any], specs: Mapping[str, Spec]) -> Lowered:
     unknown = {path: default(spec) for path, spec in spec_leaves(complete) if isinstance(spec, UnknownSpec)}
     with _deep_recursion():
         if not unknown:
-            return _attempt(target, parameters, complete, {})
-        return _search(target, parameters, complete, unknown)
+            return _attempt(target, parameters, complete, {}, push)
+        return _search(target, parameters, complete, unknown, push)
 
 
 def _search(
@@ -64,6 +70,7 @@ def _search(
     parameters: dict[str, inspect.Parameter],
     specs: dict[str, Spec],
     start: dict[Path, LeafSpec],
+    push: Push | None,
 ) -> Lowered:
     """Refine unknown specs until the function can be lowered; the first failure is what a user is told."""
     stack, guesses = [start], deque[dict[Path, LeafSpec]]()
@@ -75,7 +82,7 @@ def _search(
             continue
         tried.append(guess)
         try:
-            return _attempt(target, parameters, specs, guess)
+            return _attempt(target, parameters, specs, guess, push)
         except Refine as refine:
             failure = failure or refine.cause
             if refine.cause is not None:
@@ -217,12 +224,13 @@ def _attempt(
     parameters: dict[str, inspect.Parameter],
     specs: dict[str, Spec],
     guess: dict[Path, LeafSpec],
+    push: Push | None,
 ) -> Lowered:
     """Lower the function with these specs, again for every recursion that is found."""
     patterns: list[Pattern] = []
     while True:
         try:
-            return _once(target, parameters, specs, guess, patterns)
+            return _once(target, parameters, specs, guess, patterns, push)
         except Recursive as found:
             patterns.append(found.pattern)
 
@@ -233,13 +241,15 @@ def _once(
     specs: dict[str, Spec],
     guess: dict[Path, LeafSpec],
     patterns: Sequence[Pattern],
+    push: Push | None,
 ) -> Lowered:
     """Lower the function with these specs, knowing some recursion."""
     filled = _filled(specs, guess)
     leaves = tuple(Leaf(path, spec) for path, spec in spec_leaves(filled) if not isinstance(spec, UnknownSpec))
     arguments = [argument(leaf) for leaf in leaves]
     name = getattr(target, "__name__", "the function")
-    ctx = Context(title=_function_name(target), patterns=patterns, agreements=Agreements.of(leaves, arguments))
+    agreements = Agreements.of(leaves, arguments)
+    ctx = Context(title=_function_name(target), patterns=patterns, agreements=agreements, push=push, taps={})
     recorder = Recorder(target, {}, [], {})
     ctx.record = recorder
     function = source.python_function(getattr(target, "__func__", target))

@@ -44,7 +44,7 @@ def fill(ctx: Context, leaves: Sequence[Leaf], arguments: Sequence[Value], span:
         builder.span = span
         output, outcomes = results.collect(ctx, returned, block)
         block.results = tuple(outcomes)
-    block.operations[:0] = agreement.entry(ctx)
+    block.operations[:0] = [*agreement.entry(ctx), *ctx.entry]
     region = block.region()
     owner = results.owners(ctx)
     mutated = results.mutated(ctx, region, owner)
@@ -58,6 +58,7 @@ def make_function(around: Context, title: str, leaves: Sequence[Leaf], run: Run)
     """A function of its own, made while another one is being lowered; it shares that one's callees."""
     ctx = Context(title=title, patterns=around.patterns)
     ctx.callees, ctx.customs, ctx.record, ctx.warnings = around.callees, around.customs, around.record, around.warnings
+    ctx.push = around.push
     leaves = [replace(leaf, spec=_plain(leaf.spec)) for leaf in leaves]
     return fill(ctx, leaves, [argument(leaf) for leaf in leaves], around.span, run)
 

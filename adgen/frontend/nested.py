@@ -87,11 +87,11 @@ def call(ctx: Context, callee: Any, behind: Operator, args: list[Any], kwargs: d
     for dependency in lowered.dependencies:
         _depend(ctx, callee, dependency)
     operands = [operand(ctx, _part(ctx, arguments, leaf.path)) for leaf in lowered.leaves]
-    results = splice(ctx, _with_callees(ctx, lowered.function), operands)
+    results = splice(ctx, with_callees(ctx, lowered.function), operands)
     return ctx.own(tree(ctx, lowered.output, results))
 
 
-def _with_callees(ctx: Context, function: Function) -> Region:
+def with_callees(ctx: Context, function: Function) -> Region:
     """The body of a function; its callees join those of the function being lowered, under names of their own."""
     names: dict[str, str] = {}
     for name in function.callees:

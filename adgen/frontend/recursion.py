@@ -236,6 +236,7 @@ def _lowered(ctx: Context, active: Active, lowering: Lowering) -> _Made:
         names[name] = Number(argument, weak)
     arguments.append(active.depth)
     inner = Context(
+        push=ctx.push,
         builder=builder,
         frames=list(ctx.frames),
         warnings=ctx.warnings,

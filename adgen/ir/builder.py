@@ -145,9 +145,9 @@ class Builder:
         return value
 
     def dim(self, buffer: Value, axis: int) -> Value:
-        """The extent of an axis; that of an `alloc` or `reshape` is the operand it was made with."""
+        """The extent of an axis; that of an `alloc`, `tap` or `reshape` is the operand it was made with."""
         operation = self.definitions.get(buffer)
-        if operation is not None and operation.row is core.ALLOC:
+        if operation is not None and operation.row in (core.ALLOC, core.TAP):
             return operation.operands[axis]
         if operation is not None and operation.row is core.RESHAPE:
             return operation.operands[1 + axis]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, walk
 
-NAMING = {core.CALL: ("callee",), core.CUSTOM: ("vjp", "jvp", "residual")}
+NAMING = {core.CALL: ("callee",), core.CUSTOM: ("vjp", "jvp", "residual", "solve")}
 
 
 def unused(name: str, taken: Container[str]) -> str:

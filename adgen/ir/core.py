@@ -6,6 +6,7 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 |---|---|---|---|
 | `const` | | `value` | a scalar |
 | `table` | | `data` (a read-only NumPy array) | a constant buffer, never written |
+| `tap` | extents | `element`, `name` | zero, or a buffer of zeros that is never written |
 | `alloc` | extents | `element`, `zero` (False: contents unspecified) | a fresh buffer at every execution |
 | `reshape` | buffer, extents | | the same memory with other extents; the extents have the same product |
 | `dim` | buffer | `axis` | an extent |
@@ -37,8 +38,10 @@ buffers) alone, fills the outputs (the last operands, buffers) and yields the re
 the inputs, the results, the outputs and a cotangent of each floating-point result and output, and gives a cotangent of
 each floating-point input; `jvp` one that takes tangents of the inputs in place of the cotangents and gives tangents of
 the results and outputs.  One of the two may be empty: both are linear, and each is the other's transpose.  Instead of
-both, `residual` may name a callee that takes the inputs and the results and gives a number: the first result is the one
-for which it is zero, and the only one with a derivative.
+both, `residual` may name a callee that takes the inputs, the results and the output and gives what is zero there: a
+number for the first result, which is the only one with a derivative, or a vector for the only output, and then `solve`
+names a callee that solves linear systems.
+`tap`: what a value is shifted by so that there is a derivative for it, at the top level of the body.
 Indices and extents are `i64`; indices are in range and not negative: whoever makes a `load` has made the `check`.
 """
 
@@ -87,6 +90,13 @@ def _table(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
 def _alloc(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     _integers(types)
     return (Buffer(_element(attributes), len(types)),)
+
+
+def _tap(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    _integers(types)
+    if not isinstance(attributes["name"], str):
+        raise _fail("the name is text")
+    return (Buffer(_element(attributes), len(types)) if types else _element(attributes),)
 
 
 def _reshape(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
@@ -201,6 +211,7 @@ def _custom(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]
 CONST = Row("const", _const, pure=True)
 TABLE = Row("table", _table, pure=True)
 ALLOC = Row("alloc", _alloc)
+TAP = Row("tap", _tap, pure=True)
 RESHAPE = Row("reshape", _reshape, pure=True)
 DIM = Row("dim", _dim, pure=True)
 LOAD = Row("load", _load)
@@ -218,8 +229,8 @@ CONTRACT = Row("contract", _contract)
 CUSTOM = Row("custom", _custom)
 
 CORE_ROWS = (
-    CONST, TABLE, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL, CONTRACT,
-    CUSTOM,
+    CONST, TABLE, TAP, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL,
+    CONTRACT, CUSTOM,
 )  # fmt: skip
 
 

@@ -190,6 +190,14 @@ class Translator:
         fill = "0" if operation.attributes["zero"] else filler
         self.line(depth, f"{self.name(operation.result)} = alloc(({extents}), {dtype}, {fill})")
 
+    def tap(self, operation: Operation, depth: int) -> None:
+        kind = operation.result.type
+        assert isinstance(kind, Scalar | Buffer)
+        extents = "".join(f"{self.name(value)}, " for value in operation.operands)
+        dtype = self.constant(DTYPES[kind.element if isinstance(kind, Buffer) else kind])
+        element = "" if isinstance(kind, Buffer) else "[()]"
+        self.line(depth, f"{self.name(operation.result)} = alloc(({extents}), {dtype}, 0){element}")
+
     def reshape(self, operation: Operation, depth: int) -> None:
         buffer, *extents = (self.name(value) for value in operation.operands)
         self.line(depth, f"{self.name(operation.result)} = reshape({buffer}, ({''.join(e + ', ' for e in extents)}))")
@@ -340,6 +348,7 @@ def _negative(*indices: int) -> None:
 RULES: dict[Row, Callable[[Translator, Operation, int], None]] = {
     core.CONST: Translator.const,
     core.TABLE: Translator.table,
+    core.TAP: Translator.tap,
     core.ALLOC: Translator.alloc,
     core.RESHAPE: Translator.reshape,
     core.DIM: Translator.dim,

@@ -95,7 +95,8 @@ class _Verifier:
             self.region(region, place)
         for value in operation.results:
             self.define(value, place)
-        if operation.row is core.TABLE or (operation.row is core.RESHAPE and operation.operands[0] in self.tables):
+        of_table = operation.row is core.RESHAPE and operation.operands[0] in self.tables
+        if operation.row in (core.TABLE, core.TAP) or of_table:
             self.tables.add(operation.result)
 
     def types(self, operation: Operation, place: str) -> None:
@@ -161,6 +162,10 @@ def rule_types(custom: Operation, kind: str) -> Use:
     known, moving, moved = core.known_to_rules(custom), core.moving(custom), core.moved(custom)
     if kind == "residual":
         return known, moved
+    if kind == "solve":
+        vector = moved[-1].type
+        assert isinstance(vector, Buffer)
+        return (Value(Buffer(vector.element, 2)), moved[-1]), (moved[-1],)
     return ((*known, *moved), moving) if kind == "vjp" else ((*known, *moving), moved)
 
 

@@ -35,6 +35,10 @@ def grad(function: Function | None = None, wrt: Any = None, memory: Memory = Non
 
     `grad(f)(*args)` has the structure of the parameters that `wrt` names: a name or position gives that gradient alone,
     a sequence a tuple; the default is every floating-point parameter (one: its gradient; several: a NamedTuple).
+    Names of taps may be among them.
+
+    `grad(f)(*args, out=arrays)` writes the gradient into arrays of its structure, `accumulate=True` adds it to them;
+    without `out` it is fresh.  A function with a parameter `out` of its own has no such option.
 
     `memory` (`"256MB"`, or bytes) is what the residuals of a loop that takes its steps one after the other may take.
     Where they would take more, states are kept now and then and steps are run a second time; the time grows by one run
@@ -44,7 +48,7 @@ def grad(function: Function | None = None, wrt: Any = None, memory: Memory = Non
 
 
 def value_and_grad(function: Function | None = None, wrt: Any = None, memory: Memory = None) -> Function:
-    """`(f(*args), grad(f)(*args))` from one sweep."""
+    """`(f(*args), grad(f)(*args))` from one sweep; `out` and `accumulate` are as with `grad`."""
     return _decorator(plain_operator, function, product="value_and_grad", wrt=wrt, memory=memory)
 
 
@@ -54,7 +58,11 @@ def jvp(function: Function | None = None, wrt: Any = None) -> Function:
 
 
 def vjp(function: Function | None = None, wrt: Any = None, memory: Memory = None) -> Function:
-    """The value and a function from cotangents to gradients: `vjp(f)(*args) -> (value, pullback)`."""
+    """The value and a function from cotangents to gradients: `vjp(f)(*args) -> (value, pullback)`.
+
+    `pullback(cotangent)` may be called many times; a result that is a number has the cotangent 1 by default.  It takes
+    `out` and `accumulate` as `grad` does.
+    """
     return _decorator(vjp_operator, function, wrt=wrt, memory=memory)
 
 

@@ -16,7 +16,7 @@ from adgen.operators.products import pulled
 from adgen.runtime.calls import Entry
 from adgen.runtime.checks import Layer, Problem, Vector, check
 from adgen.runtime.convert import leaf_value
-from adgen.runtime.programs import COTANGENT
+from adgen.runtime.programs import COTANGENT, Program
 from adgen.runtime.pullback import Pullback, leaves_of
 from adgen.runtime.samples import apply
 from adgen.runtime.trees import flatten
@@ -64,12 +64,18 @@ def problem_at(function: Function, arguments: Mapping[str, Any], entry: Entry, p
         like = [part for leaf, part, _ in flatten(output, pullback.value, "value") if leaf.element.is_float]
         for leaf, part in zip(floats, split(cotangent, like), strict=True):
             seeds[places.index(leaf.index)] = part
-        assert program.directions is not None
-        return joined(part for _, part, _ in flatten(program.directions, pullback.pull(seeds), "gradient"))
+        return parameters_of(pullback.entry.program, pullback.pull(seeds))
 
     single = any(program.leaves[p].spec.element == F32 for p in program.differentiated)
     single = single or any(leaf.element == F32 for leaf in floats)
     return Problem(joined(inputs), python, push, pull, single)
+
+
+def parameters_of(program: Program, gradient: Any) -> Vector:
+    """A gradient as one vector, without what it has for taps."""
+    assert program.directions is not None
+    parts = flatten(program.directions, gradient, "gradient")
+    return joined(part for leaf, part, _ in parts if leaf.index < len(program.differentiated))
 
 
 def tangents_of(output: OutputTree) -> OutputTree:

@@ -20,6 +20,7 @@ from adgen.frontend.specs import Lowered, ScalarSpec, Spec, StaticSpec
 from adgen.ir.types import BOOL, I64, Scalar
 from adgen.operators.specialise import specialise
 from adgen.operators.targets import Target
+from adgen.runtime.accumulate import into
 from adgen.runtime.calls import Entry, direct_call
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.pullback import leaves_of
@@ -119,6 +120,8 @@ class Operator:
 
     def call(self, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """One call, whatever its arguments; `given` is how the short way sees them."""
+        if "out" in kwargs and self.product in ("grad", "value_and_grad") and "out" not in self.signature.parameters:
+            return self.call_into(args, dict(kwargs))
         arguments = self.arguments(args, kwargs)
         entry = self.entry_for(arguments)
         specs = self.specs(arguments)
@@ -129,6 +132,17 @@ class Operator:
             if direct is not None:
                 self.fast[key] = direct
         return entry(arguments)
+
+    def call_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """One call whose gradient goes into the arrays `out`, or is added to them with `accumulate`."""
+        out, accumulate = kwargs.pop("out"), bool(kwargs.pop("accumulate", False))
+        arguments = self.arguments(args, kwargs)
+        entry = self.entry_for(arguments)
+        result, directions = entry(arguments), entry.program.directions
+        assert directions is not None
+        if self.product == "grad":
+            return into(directions, result, out, accumulate)
+        return result[0], into(directions, result[1], out, accumulate)
 
     def lower(self, specs: Mapping[str, Spec]) -> Lowered:
         """The product as a function to differentiate further."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend.specs import OutputConstant, OutputLeaf, OutputStruct, OutputTree
+from adgen.frontend.specs import OutputConstant, OutputLeaf, OutputStruct, OutputTree, output_leaves
 from adgen.operators.core import Operator, dressed
 from adgen.operators.products import pulled
 from adgen.runtime.directions import units
@@ -100,6 +100,8 @@ def by_rows(operator: Operator, arguments: Mapping[str, Any]) -> Any:
     program = pullback.entry.program
     output = mapped(pullback.primal.program.output, lambda leaf: leaf if leaf.element.is_float else OutputConstant(0.0))
     assert program.directions is not None
+    if len(list(output_leaves(program.directions))) != len(program.differentiated):
+        raise AdgenError("AD144", "wrt names a tap: it has no Jacobian", help="use grad, value_and_grad or vjp")
     values = [(leaf, np.asarray(part)) for leaf, part, _ in flatten(output, pullback.value, "value")]
     inputs = [np.shape(pullback.primals[position]) for position in program.differentiated]
     blocks: Blocks = [[np.empty(value.shape + shape, value.dtype) for shape in inputs] for _, value in values]

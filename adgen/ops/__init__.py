@@ -38,6 +38,7 @@ from adgen.ops.elementwise import Elementwise
 from adgen.ops.elliptic import ELLIPTIC_D, ELLIPTIC_E, ELLIPTIC_K
 from adgen.ops.exponential import EXP, EXP2, EXPM1, LOG, LOG1P, LOG2, LOG10, LOGADDEXP
 from adgen.ops.extrema import MAXIMUM, MINIMUM, PYMAX, PYMIN
+from adgen.ops.flow import STOP, TAPPED
 from adgen.ops.hyperbolic import ACOSH, ASINH, ATANH, COSH, SINH, TANH
 from adgen.ops.inverses import ERFCINV, ERFINV, NDTRI
 from adgen.ops.powers import CBRT, IPOW, POW, POWI, SQRT
@@ -156,10 +157,12 @@ __all__ = [
     "SIN",
     "SINH",
     "SQRT",
+    "STOP",
     "SUB",
     "TABLE",
     "TAN",
     "TANH",
+    "TAPPED",
     "TO_BOOL",
     "TO_F32",
     "TO_F64",

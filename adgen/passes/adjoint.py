@@ -30,21 +30,25 @@ from adgen.passes.callees import Callees, floats, types_of
 from adgen.passes.custom import inlined, zeros, zeros_like
 from adgen.passes.dead_code import dead_code
 from adgen.passes.exporters import Side
+from adgen.passes.linear import require_linear
 from adgen.passes.localise import copy_into, copy_of
 from adgen.passes.overwrites import Overwrites
 from adgen.passes.reverse_control import reverse_branch, reverse_for, reverse_while
 from adgen.passes.strong_zeros import Fragile, guarded
 
 
-def adjoint(function: Function, wrt: Sequence[int], seeds: Literal["parameters", "one"] = "parameters") -> Function:
-    """The VJP of a pure function for the parameters at positions `wrt`.
+def adjoint(
+    function: Function, wrt: Sequence[int | Value], seeds: Literal["parameters", "one"] = "parameters"
+) -> Function:
+    """The VJP of a pure function for `wrt`: the positions of parameters, and results of `tap` operations.
 
     Parameters: those of the function, then with `seeds="parameters"` the cotangent `r_bar` of every floating-point
     result.  With `seeds="one"` the first result, a scalar, has the cotangent 1 and the others 0.
-    Results: those of the function, then the gradient `x_bar` of every parameter of `wrt`.
+    Results: those of the function, then the gradient `x_bar` of everything in `wrt`.
     """
     callees = Callees(function.callees, {"grad": _gradient_of, "vjp": _cotangents_of, "transpose": transpose})
-    made = Reverse(function, [function.parameters[k] for k in wrt], callees).build(seeds)
+    values = [function.parameters[k] if isinstance(k, int) else k for k in wrt]
+    made = Reverse(function, values, callees).build(seeds)
     return replace(made, callees=callees.finished()) if function.callees else made
 
 
@@ -294,6 +298,7 @@ def _custom(reverse: Reverse, operation: Operation) -> list[Operation] | None:
     cotangents = [_cotangent_of(reverse, value) for value in outputs]
     given = [kept.get(value, value) for value in core.known_to_rules(operation)]
     rule = reverse.callees.table.get(operation.attributes["vjp"])
+    transposed = rule is None
     if rule is None:
         rule = reverse.callees.transpose(operation.attributes["jvp"], len(inputs))
         given += [kept.get(value, value) for value in inputs]  # in place of tangents: it is linear in them
@@ -304,6 +309,8 @@ def _custom(reverse: Reverse, operation: Operation) -> list[Operation] | None:
             operation.span,
             "give it a vjp rule too",
         )
+    if transposed:
+        require_linear(reverse.callees.table[operation.attributes["jvp"]], len(inputs), "jvp", operation.span)
     parts = inlined(builder, rule, (*given, *cotangents))
     builder.span = operation.span
     for value, part, nothing in zip(inputs, parts, zeros(rule), strict=True):
@@ -348,6 +355,7 @@ Rule = Callable[[Reverse, Operation], "list[Operation] | None"]
 _RULES: dict[object, Rule] = {
     core.CONST: _nothing,
     core.TABLE: _nothing,
+    core.TAP: _nothing,
     core.DIM: _nothing,
     core.CHECK: _nothing,
     core.ALLOC: _nothing,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import everywhere, reachable
@@ -15,9 +16,12 @@ from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import Buffer
 from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 
+IDENTITIES = (ops.STOP, ops.TAPPED)
+FORGOTTEN = (core.CUSTOM, core.TAP, *IDENTITIES)
+
 
 def inline_custom(function: Function) -> Function:
-    """A `custom` operation becomes what it runs.
+    """A `custom` operation becomes what it runs, and what is there for derivatives alone becomes its operand.
 
     Before:  function f(%x: f64) -> (out) {
                %out = custom %x {jvp="", outputs=0, types=["f64"], vjp="f_rule"} () {
@@ -37,6 +41,12 @@ def inline_custom(function: Function) -> Function:
     """
 
     def inside(builder: Builder, operation: Operation, mapping: Mapping) -> bool:
+        if operation.row in IDENTITIES:
+            record(builder, operation, mapped(operation.operands[:1], mapping), mapping)
+            return True
+        if operation.row is core.TAP:
+            record(builder, operation, (_zeros(builder, operation, mapping),), mapping)
+            return True
         if operation.row is not core.CUSTOM:
             return False
         (region,) = operation.regions
@@ -45,9 +55,16 @@ def inline_custom(function: Function) -> Function:
         return True
 
     functions = (function, *function.callees.values())
-    if all(operation.row is not core.CUSTOM for each in functions for operation in walk(each.body)):
+    if not any(operation.row in FORGOTTEN for each in functions for operation in walk(each.body)):
         return function
     return reachable(everywhere(function, lambda each: rebuild(each, inside)))
+
+
+def _zeros(builder: Builder, tap: Operation, mapping: Mapping) -> Value:
+    kind = tap.result.type
+    if isinstance(kind, Buffer):
+        return builder.alloc(kind.element, mapped(tap.operands, mapping), tap.result.name)
+    return builder.const(0.0, kind)
 
 
 def inlined(builder: Builder, rule: Function, operands: Sequence[Value]) -> tuple[Value, ...]:

@@ -20,6 +20,7 @@ from adgen.passes.activity import roots, varied
 from adgen.passes.adjoint import transpose
 from adgen.passes.callees import Callees, floats, types_of
 from adgen.passes.custom import inlined, zeros_like
+from adgen.passes.linear import require_linear
 from adgen.passes.localise import copy_into
 from adgen.passes.rebuild import clone_operation
 from adgen.passes.strong_zeros import Fragile, guarded
@@ -201,6 +202,7 @@ class _Forward:
         given = [self.primal[value] for value in core.known_to_rules(operation)]
         rule = self.callees.table.get(operation.attributes["jvp"])
         if rule is None:
+            require_linear(self.callees.table[operation.attributes["vjp"]], len(outputs), "vjp", operation.span)
             rule = self.callees.transpose(operation.attributes["vjp"], len(outputs))
             given += [self.primal[value] for value in outputs]  # in place of cotangents: it is linear in them
         assert rule is not None  # nothing but a jvp rule needs the transpose of a jvp rule
@@ -264,6 +266,7 @@ class _Forward:
 _RULES: dict[object, Callable[[_Forward, Operation], None]] = {
     core.CONST: _Forward.copy,
     core.TABLE: _Forward.copy,
+    core.TAP: _Forward.copy,
     core.DIM: _Forward.copy,
     core.CHECK: _Forward.copy,
     core.ALLOC: _Forward.memory,

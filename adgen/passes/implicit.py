@@ -7,6 +7,7 @@ an ordinary function of the solution and of what the residual reads, so its own 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -15,7 +16,7 @@ from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import reachable, unused
 from adgen.ir.nodes import Function, Operation, Value, walk
-from adgen.ir.types import is_float
+from adgen.ir.types import Buffer, is_float
 from adgen.passes.custom import inlined
 from adgen.passes.dead_code import dead_code
 from adgen.passes.forward import forward
@@ -79,8 +80,8 @@ class _Rules:
             name = residual(operation)
             if not name:
                 return False
-            attributes = {key: value for key, value in operation.attributes.items() if key != "residual"}
-            attributes["jvp"] = self.names.get(name) or self._make(name)
+            attributes = {key: x for key, x in operation.attributes.items() if key not in ("residual", "solve")}
+            attributes["jvp"] = self.names.get(name) or self._make(name, operation.attributes.get("solve", ""))
             changed = replace(operation, attributes=MappingProxyType(attributes))
             clone_operation(builder, changed, mapping, transform)
             return True
@@ -89,19 +90,24 @@ class _Rules:
             return function
         return rebuild(function, transform)
 
-    def _make(self, name: str) -> str:
+    def _make(self, name: str, solve: str) -> str:
         rule = unused(f"{name}_jvp", {*self.callees, *self.made})
         self.names[name] = rule
         equation = self.ruled(self.callees[name])
         callees = {**self.callees, **self.made}
-        made, callees = _rule(replace(equation, callees=callees), rule)
+        made, callees = _rule(replace(equation, callees=callees), rule, callees.get(solve))
         self.made.update({key: each for key, each in callees.items() if key not in self.callees})
         self.made[rule] = made
         return rule
 
 
-def _rule(equation: Function, name: str) -> tuple[Function, dict[str, Function]]:
-    """The jvp rule of a number that makes a function zero, and the callees that it needs."""
+def pushed(equation: Function, position: int) -> Function:
+    """The forward mode of a function for one parameter."""
+    return forward(implicit(equation), [position])
+
+
+def _rule(equation: Function, name: str, solve: Function | None) -> tuple[Function, dict[str, Function]]:
+    """The jvp rule of what makes a function zero, and the callees that it needs; `solve` solves linear systems."""
     found = next(k for k, value in reversed(list(enumerate(equation.parameters))) if is_float(value.type))
     given = [k for k, value in enumerate(equation.parameters) if is_float(value.type) and k != found]
     change = forward(equation, given)
@@ -112,9 +118,34 @@ def _rule(equation: Function, name: str) -> tuple[Function, dict[str, Function]]
     builder.span = equation.span
     with builder.block((*parameters, *tangents)) as block:
         moved = inlined(builder, change, (*parameters, *tangents))[-1]
-        one = builder.const(1.0, parameters[found].type)
-        steep = inlined(builder, slope, (*parameters, one))[-1]
-        builder.span = equation.span
-        block.results = (builder.op(ops.NEG, builder.op(ops.DIV, moved, steep)),)
-    made = dead_code(builder.function(name, block, ["out_dot"]))
+        if solve is None:
+            one = builder.const(1.0, parameters[found].type)
+            steep = inlined(builder, slope, (*parameters, one))[-1]
+            builder.span = equation.span
+            block.results = (builder.op(ops.NEG, builder.op(ops.DIV, moved, steep)),)
+        else:
+            block.results = (_vector(builder, parameters, parameters[found], slope, solve, moved),)
+    made = dead_code(builder.function(name, block, ["out_dot"], linear=True))
     return made, {**change.callees, **slope.callees}
+
+
+def _vector(
+    builder: Builder, parameters: Sequence[Value], x: Value, slope: Function, solve: Function, moved: Value
+) -> Value:
+    """The tangent of a vector: minus the solution of a system whose matrix is made column by column."""
+    assert isinstance(x.type, Buffer)
+    element, n = x.type.element, builder.dim(x, 0)
+    matrix = builder.alloc(element, (n, n), "slopes", zero=False)
+
+    def column(k: Value) -> tuple[Value, ...]:
+        direction = builder.alloc(element, (n,), "direction")
+        builder.store(direction, builder.const(1.0, element), (k,))
+        change = inlined(builder, slope, (*parameters, direction))[-1]
+        builder.nest((n,), lambda i: builder.store(matrix, builder.load(change, (i,)), (i, k)))
+        return ()
+
+    builder.loop(builder.index(0), n, (), column, name="k")
+    (solved,) = inlined(builder, solve, (matrix, moved))
+    x_dot = builder.alloc(element, (n,), f"{x.name}_dot", zero=False)
+    builder.nest((n,), lambda i: builder.store(x_dot, builder.op(ops.NEG, builder.load(solved, (i,))), (i,)))
+    return x_dot

@@ -19,7 +19,8 @@ functions never store into their parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from adgen.diagnostics import AdgenError
@@ -38,7 +39,8 @@ from adgen.frontend.specs import (
     has_complex_output,
     output_leaves,
 )
-from adgen.ir.nodes import Function
+from adgen.ir import core
+from adgen.ir.nodes import Function, Value
 from adgen.ir.types import I64, Buffer, Scalar, Type
 from adgen.passes.adjoint import adjoint
 from adgen.passes.checkpoint import checkpointed
@@ -51,7 +53,7 @@ from adgen.passes.several import several
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.programs import COTANGENT, EDGES, TANGENT
 from adgen.runtime.trees import container, mapped, named_tuple, spec_tree
-from adgen.runtime.wrt import Wrt
+from adgen.runtime.wrt import Wrt, check_taps
 
 PRODUCTS = ("value", "pure", "grad", "value_and_grad", "jvp", "vjp", "hvp")
 REVERSED = ("grad", "value_and_grad", "vjp", "hvp")
@@ -77,6 +79,15 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
             f"`{function.name}` gives complex numbers, and derivatives are taken of real results",
             function.span,
             "return a real number such as `abs(z)`, or real and imaginary parts",
+        )
+    taps = taps_of(pure.function)
+    check_taps(wrt, tuple(pure.specs), tuple(taps), function.name)
+    if product in ("jvp", "hvp") and (tapped := [name for name in wrt.names if name in taps]):
+        raise AdgenError(
+            "AD144",
+            f"wrt names `{tapped[0]}`, which is a tap: it has a gradient, and no tangent",
+            function.span,
+            "use grad, value_and_grad or vjp",
         )
     if wrt.memory is not None and product in REVERSED:
         pure = replace(pure, function=simplify(checkpointed(pure.function, wrt.memory)))
@@ -109,13 +120,13 @@ def _is_none(tree: OutputTree) -> bool:
 
 def _grad(primal: Lowered, wrt: Wrt) -> Lowered:
     function, first = _one_seeded(primal, wrt)
-    output, positions = gradient_tree(primal.leaves, primal.specs, wrt, 0), differentiated(primal.leaves, wrt)
-    return replace(primal, function=keep(function, range(first, first + len(positions))), output=output)
+    output = gradient_tree(primal, wrt, 0)
+    return replace(primal, function=keep(function, range(first, len(function.results))), output=output)
 
 
 def _value_and_grad(primal: Lowered, wrt: Wrt) -> Lowered:
     function, first = _one_seeded(primal, wrt)
-    output = container(tuple, [primal.output, gradient_tree(primal.leaves, primal.specs, wrt, first)])
+    output = container(tuple, [primal.output, gradient_tree(primal, wrt, first)])
     return _trimmed(replace(primal, function=function, output=output))
 
 
@@ -132,17 +143,16 @@ def _jvp(primal: Lowered, wrt: Wrt) -> Lowered:
 
 
 def _vjp(primal: Lowered, wrt: Wrt) -> Lowered:
-    function = adjoint(primal.function, differentiated(primal.leaves, wrt), "parameters")
+    function = adjoint(primal.function, _targets(primal, wrt), "parameters")
     first = len(primal.function.results)
-    count = len(differentiated(primal.leaves, wrt))
     leaves = list(primal.leaves)
     for position in _float_results(primal.function):
         leaves.append(Leaf((COTANGENT, position), spec_of(primal.function.results[position].type)))
     return replace(
         primal,
-        function=keep(function, range(first, first + count)),
+        function=keep(function, range(first, len(function.results))),
         leaves=tuple(leaves),
-        output=gradient_tree(primal.leaves, primal.specs, wrt, 0),
+        output=gradient_tree(primal, wrt, 0),
     )
 
 
@@ -190,7 +200,7 @@ def _pattern(primal: Lowered, product: Lowered, wrt: Wrt) -> Lowered:
 def _one_seeded(primal: Lowered, wrt: Wrt) -> tuple[Function, int]:
     """The adjoint of a function of one number, and where its gradients begin."""
     function = scalar_result(primal)
-    return adjoint(function, differentiated(primal.leaves, wrt), "one"), len(function.results)
+    return adjoint(function, _targets(primal, wrt), "one"), len(function.results)
 
 
 def scalar_result(primal: Lowered) -> Function:
@@ -229,6 +239,17 @@ def differentiated(leaves: Sequence[Leaf], wrt: Wrt) -> list[int]:
     ]
 
 
+def taps_of(function: Function) -> dict[str, Value]:
+    """What is tapped in a function, by name."""
+    return {op.attributes["name"]: op.result for op in function.body.operations if op.row is core.TAP}
+
+
+def _targets(primal: Lowered, wrt: Wrt) -> list[int | Value]:
+    """What `wrt` names, as the reverse sweep takes it: parameters, then taps."""
+    taps = taps_of(primal.function)
+    return [*differentiated(primal.leaves, wrt), *(taps[name] for name in wrt.names if name in taps)]
+
+
 def _float_results(function: Function) -> list[int]:
     """The positions of the results that carry derivatives."""
     return [k for k, value in enumerate(function.results) if spec_of(value.type).element.is_float]
@@ -240,24 +261,25 @@ def spec_of(kind: Type) -> ScalarSpec | ArraySpec:
     return ArraySpec(kind.element, kind.rank) if isinstance(kind, Buffer) else ScalarSpec(kind)
 
 
-def gradient_tree(leaves: Sequence[Leaf], specs: Mapping[str, Spec], wrt: Wrt, first: int) -> OutputTree:
-    """The tree of the gradients, whose results are numbered from `first`."""
-    index = first
+def gradient_tree(primal: Lowered, wrt: Wrt, first: int) -> OutputTree:
+    """The tree of the gradients, whose results are numbered from `first`: those of parameters, then those of taps."""
+    taps = {name: spec_of(tap.type) for name, tap in taps_of(primal.function).items()}
+    parameters = itertools.count(first)
+    shifts = itertools.count(first + len(differentiated(primal.leaves, wrt)))
     trees = []
     for name in wrt.names:
-        own = iter([leaf.spec for leaf in leaves if leaf.path[0] == name])
+        own = iter([taps[name]] if name in taps else [leaf.spec for leaf in primal.leaves if leaf.path[0] == name])
+        numbers = shifts if name in taps else parameters
 
-        def leaf(own: Iterator[ScalarSpec | ArraySpec] = own) -> OutputTree | None:
-            nonlocal index
+        def leaf(own: Iterator[ScalarSpec | ArraySpec] = own, numbers: Iterator[int] = numbers) -> OutputTree | None:
             spec = next(own)
             if not spec.element.is_float:
                 return None
-            index += 1
             if isinstance(spec, ArraySpec):
-                return OutputLeaf(index - 1, spec.element, spec.rank)
-            return OutputLeaf(index - 1, spec.element, weak=spec.weak)
+                return OutputLeaf(next(numbers), spec.element, spec.rank)
+            return OutputLeaf(next(numbers), spec.element, weak=spec.weak)
 
-        tree = spec_tree(specs[name], leaf)
+        tree = spec_tree(taps[name] if name in taps else primal.specs[name], leaf)
         trees.append(OutputConstant(None) if tree is None else tree)
     return packed(wrt, trees)
 

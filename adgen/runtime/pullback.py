@@ -11,9 +11,13 @@ from typing import Any
 import numpy as np
 
 from adgen.diagnostics import AdgenError
+from adgen.frontend.specs import OutputLeaf
+from adgen.runtime.accumulate import into
 from adgen.runtime.calls import Entry
 from adgen.runtime.convert import canonical, leaf_value
 from adgen.runtime.directions import cotangents
+
+MISSING = object()
 
 
 def leaves_of(entry: Entry, arguments: Mapping[str, Any]) -> list[Any]:
@@ -39,13 +43,31 @@ class Pullback:
         self.function = function
         self.primals = [np.array(v, copy=True) if isinstance(v, np.ndarray) else v for v in primals]
 
-    def __call__(self, cotangent: Any) -> Any:
-        """The gradients of the sum of results weighted by the cotangent."""
+    def __call__(self, cotangent: Any = MISSING, *, out: Any = None, accumulate: bool = False) -> Any:
+        """The gradients of the sum of results weighted by the cotangent, which is 1 for a number where it is not given.
+
+        With `out`, arrays of the structure of the gradients, they are written there, or added with `accumulate`.
+        """
         try:
+            if cotangent is MISSING:
+                cotangent = self.one()
             found = cotangents(self.entry.program, self.primal.program.output, cotangent, self.value, self.primals)
-            return self.pull(found)
+            directions = self.entry.program.directions
+            assert directions is not None
+            return self.pull(found) if out is None else into(directions, self.pull(found), out, accumulate)
         except AdgenError as error:
             raise error.with_traceback(None) from None
+
+    def one(self) -> float:
+        """The cotangent of a result that is a number."""
+        output = self.primal.program.output
+        if isinstance(output, OutputLeaf) and output.rank is None:
+            return 1.0
+        shape = f"an array of shape {np.shape(self.value)}" if isinstance(output, OutputLeaf) else "no number"
+        help = "pass one with the structure and shape of the result: pullback(np.ones(shape))"
+        raise AdgenError(
+            "AD155", f"the result is not a scalar but {shape}, so the pullback needs a cotangent", help=help
+        )
 
     def pull(self, found: Sequence[Any]) -> Any:
         """The gradients for one cotangent a floating-point result, in the order of the compiled code."""

@@ -1,8 +1,9 @@
 """Which parameters to differentiate for.
 
 Comes in: `wrt` as users write it (a name, a position, a sequence of them, or nothing) and the specs of the arguments.
-Goes out: `Wrt`, the parameters' names and how the results are packed.  Guaranteed: every name is a parameter that holds
-floating-point numbers, none occurs twice; anything else is an `AdgenError` that names `wrt`.
+Goes out: `Wrt`, names and how the results are packed.  Guaranteed: every name is a parameter that holds floating-point
+numbers, or of no parameter (then it is that of a tap, if there is one), none occurs twice; anything else is an
+`AdgenError` that names `wrt`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Packing = Literal["bare", "tuple", "named"]
 
 @dataclass(frozen=True)
 class Wrt:
-    """Names of parameters; results come `bare` (one), as a `tuple`, or `named` (a NamedTuple).
+    """Names of parameters and taps; results come `bare` (one), as a `tuple`, or `named` (a NamedTuple).
 
     `memory`: how many bytes the residuals of a loop may take in reverse mode; None: as many as they need.
     """
@@ -74,22 +75,16 @@ def resolve(wrt: Any, specs: Mapping[str, Spec], function_name: str) -> Wrt:
                 help="list each parameter once, as a duplicate is a slip",
             )
     for name in names:
-        _check_real(name, specs[name])
-        _check_floats(name, specs[name])
+        if name in specs:
+            _check_real(name, specs[name])
+            _check_floats(name, specs[name])
     return Wrt(names, "tuple" if isinstance(wrt, list | tuple) else "bare")
 
 
 def _name(item: str | int, parameters: Sequence[str], function_name: str) -> str:
-    known = ", ".join(f"`{name}`" for name in parameters) or "none"
     if isinstance(item, str):
-        if item in parameters:
-            return item
-        close = [name for name in parameters if name.lower() == item.lower()] or get_close_matches(item, parameters, 1)
-        raise AdgenError(
-            "AD123",
-            f"wrt names `{item}`, which is not a parameter of `{function_name}`",
-            help=f"did you mean `{close[0]}`?" if close else f"its parameters are: {known}",
-        )
+        return item
+    known = ", ".join(f"`{name}`" for name in parameters) or "none"
     if not -len(parameters) <= item < len(parameters):
         raise AdgenError(
             "AD123",
@@ -97,6 +92,27 @@ def _name(item: str | int, parameters: Sequence[str], function_name: str) -> str
             help=f"positions count from 0; its parameters are: {known}",
         )
     return parameters[item]
+
+
+def check_taps(wrt: Wrt, parameters: Sequence[str], taps: Sequence[str], function_name: str) -> None:
+    """Refuse a `wrt` with a name that is neither a parameter nor a tap, and a tap with the name of a parameter."""
+    for name in taps:
+        if name in parameters:
+            message = f"`{name}` is a parameter of `{function_name}`, and the name of a tap"
+            raise AdgenError("AD144", message, help="give the tap another name")
+    for name in wrt.names:
+        if name not in (*parameters, *taps):
+            names = [*parameters, *taps]
+            close = [other for other in names if other.lower() == name.lower()] or get_close_matches(name, names, 1)
+            listed = ", ".join(f"`{other}`" for other in parameters) or "none"
+            tapped = "".join(f", `{other}`" for other in taps)
+            known = f"its parameters are: {listed}{'; its taps: ' + tapped[2:] if taps else ''}"
+            or_tap = " nor tapped in it" if taps else ""
+            raise AdgenError(
+                "AD123",
+                f"wrt names `{name}`, which is not a parameter of `{function_name}`{or_tap}",
+                help=f"did you mean `{close[0]}`?" if close else known,
+            )
 
 
 def has_floats(spec: Spec) -> bool:

@@ -79,6 +79,8 @@ OTHERS = {
     "ipow": pow,
     "fma": lambda x, y, z: x * y + z,
     "select": np.where,
+    "stop": np.positive,
+    "tapped": np.add,
     "round": round,
     "gcd": math.gcd,
     "factorial": math.factorial,

@@ -14,7 +14,7 @@ from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import ArraySpec, ScalarSpec, StaticSpec, StructSpec
 from adgen.ir.types import BOOL, F32, F64, I16, I64, U8
 from adgen.runtime.signatures import bind, describe, describe_arguments, specs_key
-from adgen.runtime.wrt import Wrt, check_form, resolve
+from adgen.runtime.wrt import Wrt, check_form, check_taps, resolve
 
 pytestmark = pytest.mark.quick
 
@@ -155,7 +155,7 @@ def test_one_float_is_bare() -> None:
 def test_wrong_wrt(wrt: Any, words: str) -> None:
     """The error says wrt, and what is wrong with it."""
     with pytest.raises(AdgenError, match=words) as caught:
-        resolve(wrt, SPECS, "f")
+        check_taps(resolve(wrt, SPECS, "f"), tuple(SPECS), (), "f")
     assert "wrt" in str(caught.value)
 
 

@@ -66,7 +66,7 @@ def _search(
     found = solution(
         ctx,
         name,
-        lambda: calls.call(ctx, method, list(options), {}),
+        lambda _: calls.call(ctx, method, list(options), {}),
         lambda x: calls.call(ctx, f, [Number(x.value, weak), *args], {}),
     )
     return Number(found[0].value, weak), found[1]
