@@ -62,7 +62,7 @@ def operator_of(callee: Any) -> Operator | None:
 
 def makes_operator(callee: Any) -> bool:
     """True for `adgen.grad` and its kin: functions of functions, which run when compiling."""
-    if not isinstance(callee, FunctionType) or not str(callee.__module__).startswith("adgen."):
+    if not isinstance(callee, FunctionType) or not str(callee.__module__).startswith("adgen.operators"):
         return False
     return getattr(sys.modules["adgen"], callee.__name__, None) is callee
 

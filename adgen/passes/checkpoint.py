@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from adgen import ops
+from adgen.diagnostics import AdgenError
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import reachable, unused
@@ -261,7 +262,10 @@ class _Chunks:
         names = f"{self.name}_vjp", f"{self.name}_jvp"
         self.made.update({name: each for name, each in pulled.callees.items() if name not in self.around})
         self.made[names[0]] = self._vjp(names[0], pulled, inputs, carried, outs, kept)
-        pushed = self._jvp(names[1], inputs, carried, outs, kept)
+        try:
+            pushed = self._jvp(names[1], inputs, carried, outs, kept)
+        except AdgenError:  # something in the loop has no forward mode, and then the loop has none
+            return names[0], ""
         self.made.update({name: each for name, each in pushed.callees.items() if name not in self.around})
         self.made[names[1]] = replace(pushed, callees={})
         return names

@@ -147,6 +147,22 @@ def test_other_products() -> None:
     assert twice == pytest.approx(expected, rel=1e-10)
 
 
+def hooked(x, n):
+    """What has no forward mode is in the loop."""
+    u = x.copy()
+    for _ in range(n):
+        u = adgen.hook(np.sin(u) + u * x, lambda c: np.clip(c, -1.0, 1.0))
+    return np.sum(u)
+
+
+def test_hooks_run_in_chunks_too() -> None:
+    """A loop without a forward mode has chunks, and no forward mode with them either."""
+    x = np.array([0.1, 0.2, 0.3])
+    np.testing.assert_allclose(adgen.grad(hooked, memory=0)(x, 5), adgen.grad(hooked)(x, 5), rtol=1e-12)
+    with pytest.raises(adgen.AdgenError, match="AD149"):
+        adgen.hvp(hooked, memory=0)(x, 5, tangent=x)
+
+
 def test_amounts() -> None:
     """Texts and numbers of bytes; anything else is refused before anything is compiled."""
     for amount in ("lots", "3 XB", -1, 1.5, "", True):
