@@ -12,7 +12,20 @@ if TYPE_CHECKING:
     from adgen.diagnostics import AdgenError
     from adgen.frontend.library.flow import hook, stop_gradient, tap
     from adgen.frontend.library.solvers import fixed_point, linear_solve, root
-    from adgen.operators import grad, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, sparsity, value_and_grad, vjp
+    from adgen.operators import (
+        grad,
+        hessian,
+        hvp,
+        jacfwd,
+        jacobian,
+        jacrev,
+        jit,
+        jvp,
+        sparsity,
+        value_and_grad,
+        vjp,
+        vmap,
+    )
     from adgen.operators.checking import gradcheck
     from adgen.operators.compiled import compile, load
     from adgen.operators.custom import custom_jvp, custom_vjp
@@ -52,6 +65,7 @@ __all__ = [
     "tap",
     "value_and_grad",
     "vjp",
+    "vmap",
 ]
 
 

@@ -161,6 +161,13 @@ def test_behaviour_18_vectors_of_the_user() -> None:
     assert np.array_equal(adgen.jvp(square)(X, tangent=X)[1], 2.0 * X * X)
 
 
+def test_behaviour_19_batches_in_one_loop() -> None:
+    """A gradient for each item of a batch, from one call of compiled code."""
+    batched = adgen.vmap(adgen.grad(lambda x: np.sum(x**3)))
+    x = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_allclose(batched(x), 3.0 * x**2)
+
+
 def test_behaviour_20_operators_inside_differentiated_functions() -> None:
     """Nested gradients of functions of different variables are not confused."""
 
@@ -224,6 +231,17 @@ def test_behaviour_25_custom_rules() -> None:
 def test_behaviour_26_hooks() -> None:
     """The cotangent of `x**2`, which is 3, is clipped to 1."""
     assert adgen.grad(lambda x: 3.0 * adgen.hook(x**2, lambda bar: np.clip(bar, -1.0, 1.0)))(2.0) == 4.0
+
+
+def test_behaviour_27_memory_for_time() -> None:
+    """Steps that are run again instead of kept: the same gradient from less memory."""
+
+    def driven(x: Any, steps: int) -> Any:
+        for _ in range(steps):
+            x = np.sin(x) + 0.1 * x * x
+        return x
+
+    assert adgen.grad(driven, memory=0)(0.3, 100) == pytest.approx(adgen.grad(driven)(0.3, 100), rel=1e-12)
 
 
 def test_behaviour_28_in_place_update() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import sys
 import types
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 Step = tuple[str, Any]
 Route = tuple[Step, ...]
 MISSING = object()
+NOTHING: dict[str, Any] = {}  # one object: namespaces are told apart by identity
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def follow(root: Any, route: Route) -> Any:
     for kind, key in route:
         try:
             if kind == "global":
-                value = value.__globals__[key]
+                value = namespace_of(value)[key]
             elif kind == "cell":
                 names = value.__code__.co_freevars
                 value = value.__closure__[names.index(key)].cell_contents
@@ -53,6 +55,17 @@ def follow(root: Any, route: Route) -> Any:
         except (AttributeError, KeyError, IndexError, TypeError, ValueError):
             return MISSING
     return value
+
+
+def namespace_of(value: Any) -> dict[str, Any]:
+    """The names of the module that a function, a class, an instance or a module belongs to."""
+    function = getattr(value, "__func__", value)
+    if isinstance(function, types.FunctionType):
+        return function.__globals__
+    if isinstance(value, types.ModuleType):
+        return value.__dict__
+    owner = value if isinstance(value, type) else type(value)
+    return getattr(sys.modules.get(owner.__module__), "__dict__", NOTHING)
 
 
 def fingerprint(value: Any) -> str:
@@ -93,7 +106,7 @@ def _feed(digest: Any, value: Any, seen: tuple[int, ...]) -> None:
         _feed(digest, value.__kwdefaults__, seen)
         operator = getattr(value, "__adgen__", None)
         if operator is not None:
-            put(operator.product, operator.wrt)
+            put(operator.product, operator.wrt, operator.memory)
         rules = getattr(value, "__adgen_rules__", None)
         if rules is not None:
             _feed(digest, (rules.vjp, rules.jvp, rules.saves), seen)

@@ -21,7 +21,7 @@ from adgen.frontend import calls, module_variables, results, source
 from adgen.frontend.arrays.agreement import Agreements
 from adgen.frontend.complexes import library
 from adgen.frontend.context import Context, Pattern
-from adgen.frontend.dependencies import Dependency, fingerprint
+from adgen.frontend.dependencies import Dependency, fingerprint, namespace_of
 from adgen.frontend.infer import Inference, LeafSpec, Refine, default
 from adgen.frontend.making import argument, fill
 from adgen.frontend.recursion import Recursive
@@ -186,6 +186,8 @@ class Recorder:
         """`reader` (the code of a function, or a module) read `value`."""
         key = getattr(reader, "key", reader)
         base = self.routes.get(id(key))
+        if base is None and step[0] == "global":  # a lambda, a comprehension, a method: by another way into the module
+            base = self.routes.get(id(reader.module))
         if base is None:
             return
         route = (*base, step)
@@ -214,6 +216,7 @@ class Recorder:
         """What is reached through `value` has routes that start with its own."""
         self.kept.append(value)
         self.routes.setdefault(id(value), route)
+        self.routes.setdefault(id(namespace_of(value)), route)
         function = source.python_function(value)
         if function is not None:
             self.routes.setdefault(id(function.__code__), route)

@@ -197,6 +197,10 @@ def hoist(ctx: Context, value: Value, inside: set[Value]) -> Value | None:
     operation = ctx.builder.definitions.get(value)
     if operation is None or not operation.row.pure or operation.row is core.TABLE:
         return None
+    if operation.row is core.DIM:
+        known = ctx.builder.dim(operation.operands[0], operation.attributes["axis"])  # what an `alloc` was made with
+        if known is not value:
+            return hoist(ctx, known, inside)
     operands = [hoist(ctx, operand, inside) for operand in operation.operands]
     if any(operand is None for operand in operands):
         return None

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from adgen.diagnostics import AdgenError
+from adgen.operators.batching import Axes, batched
 from adgen.operators.jacobians import Mode, hessian_operator, jacobian_operator
 from adgen.operators.products import plain_operator, tangent_operator, vjp_operator
 from adgen.operators.sparse import sparse_hessian_operator, sparse_jacobian_operator, sparsity_operator
@@ -64,6 +65,16 @@ def vjp(function: Function | None = None, wrt: Any = None, memory: Memory = None
     `out` and `accumulate` as `grad` does.
     """
     return _decorator(vjp_operator, function, wrt=wrt, memory=memory)
+
+
+def vmap(function: Function | None = None, in_axes: Axes = 0, out_axis: int = 0) -> Function:
+    """The function applied to each item of its arguments along an axis, in one compiled loop.
+
+    `in_axes`: that axis for all parameters, or one for each, None for a parameter that all items share.  The results,
+    numbers or arrays of one shape, become one array whose axis `out_axis` is new.  Where lengths differ it raises
+    ValueError.
+    """
+    return _decorator(batched, function, in_axes=in_axes, out_axis=out_axis)
 
 
 def hvp(function: Function | None = None, wrt: Any = None, memory: Memory = None) -> Function:

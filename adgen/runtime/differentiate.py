@@ -51,14 +51,13 @@ from adgen.passes.pattern import pattern
 from adgen.passes.pipeline import simplify
 from adgen.passes.several import several
 from adgen.runtime.faults import NotScalar
-from adgen.runtime.programs import COTANGENT, EDGES, TANGENT
+from adgen.runtime.programs import COTANGENT, EDGES, TANGENT, WIDTH
 from adgen.runtime.trees import container, mapped, named_tuple, spec_tree
 from adgen.runtime.wrt import Wrt, check_taps
 
 PRODUCTS = ("value", "pure", "grad", "value_and_grad", "jvp", "vjp", "hvp")
 REVERSED = ("grad", "value_and_grad", "vjp", "hvp")
 HELPERS = ("jvp_several", "hvp_several", "jvp_pattern", "hvp_pattern")  # of sparse matrices
-WIDTH = 4  # directions at once
 
 
 def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import ast
 import keyword
-import linecache
 import re
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import sha256
 from typing import Any
 
 from adgen.diagnostics import AdgenError
 from adgen.ops.terms import Operand
 from adgen.symbolic.python import MODULES, Writer
 from adgen.symbolic.reading import Reader, check_real
+from adgen.written import defined
 
 
 def function_of(expression: Any, symbols: Any, name: str, module: str) -> Callable[..., Any]:
@@ -58,7 +57,7 @@ def function_of(expression: Any, symbols: Any, name: str, module: str) -> Callab
     signature = ", ".join(f"{parameter}: float" for parameter in parameters)
     head = f"def {name}({signature}){' -> float' if single else ''}:"
     lines = [ast.unparse(ast.fix_missing_locations(statement)) for statement in (*body, ast.Return(result))]
-    return _defined("\n    ".join([head, *lines]) + "\n", name, module, write.namespace)
+    return defined("\n    ".join([head, *lines]) + "\n", f"sympy {name}", name, {**write.namespace, "__name__": module})
 
 
 def parameter_names(symbols: Sequence[Any]) -> list[str]:
@@ -84,13 +83,3 @@ def _symbols(taken: set[str]) -> Iterator[Any]:
         number += 1
         if f"t{number}" not in taken:
             yield sympy.Symbol(f"t{number}", real=True)
-
-
-def _defined(text: str, name: str, module: str, namespace: dict[str, Any]) -> Callable[..., Any]:
-    """The function that a text defines; its source is found as that of a file."""
-    filename = f"<sympy {name} {sha256(text.encode()).hexdigest()[:12]}>"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    names = {**namespace, "__name__": module}
-    exec(compile(text, filename, "exec", dont_inherit=True), names)
-    function: Callable[..., Any] = names[name]
-    return function

@@ -19,7 +19,8 @@ from adgen.passes.localise import localise
 from adgen.passes.pattern import pattern
 from adgen.passes.pipeline import optimise, simplify
 from adgen.passes.several import several
-from adgen.runtime.differentiate import WIDTH, keep
+from adgen.runtime.differentiate import keep
+from adgen.runtime.programs import WIDTH
 from tests.oracles import floats, fresh
 
 Entries = set[tuple[int, int]]

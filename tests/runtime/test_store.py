@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,6 +68,47 @@ def test_changed_globals_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert adgen.grad(scaled)(1.0) == 15.0
     WEIGHTS[:] = [0.0, 1.0]
     assert adgen.grad(scaled)(1.0) == 11.0
+
+
+def in_comprehension(x):
+    return np.sum(np.array([SCALE * v for v in x]))
+
+
+def in_generator(x):
+    return sum(SCALE * v for v in x)
+
+
+def in_lambda(x):
+    return (lambda v: SCALE * v)(x[0])
+
+
+def in_inner_function(x):
+    def inner(v):
+        return SCALE * v
+
+    return inner(x[0])
+
+
+class Scaling:
+    """Reads a global in a method."""
+
+    def apply(self, v):
+        """The product with the global."""
+        return SCALE * v
+
+
+def in_method(x):
+    return Scaling().apply(x[0])
+
+
+@pytest.mark.parametrize("function", [in_comprehension, in_generator, in_lambda, in_inner_function, in_method])
+def test_globals_are_noticed_wherever_they_are_read(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Comprehensions, generators, lambdas, inner functions and methods read globals as the function itself does."""
+    x = np.ones(1)
+    monkeypatch.setitem(globals(), "SCALE", 3.0)
+    assert adgen.jit(function)(x) == 3.0
+    monkeypatch.setitem(globals(), "SCALE", 5.0)
+    assert adgen.jit(function)(x) == 5.0
 
 
 def test_a_second_operator_does_not_compile(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,7 @@ from adgen.operators.core import Operator
 from adgen.operators.products import pulled
 from adgen.operators.sparse.blocks import Block, Matrix
 from adgen.runtime.convert import DTYPES
-from adgen.runtime.differentiate import WIDTH
-from adgen.runtime.programs import COTANGENT
+from adgen.runtime.programs import COTANGENT, WIDTH
 from adgen.runtime.pullback import leaves_of
 from adgen.runtime.trees import assembled, flatten
 
