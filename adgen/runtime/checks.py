@@ -153,7 +153,21 @@ def richardson(problem: Problem, tangent: Vector, rounds: int = 6) -> tuple[Vect
             if change <= error:
                 best, error = row[-1], change
         previous, step = row, step / factor
-    return best, error
+    return best, max(error, _noise(problem, step, best))
+
+
+def _noise(problem: Problem, step: float, found: Vector) -> float:
+    """The relative error that the rounding of values gives a difference; infinite for one that is not seen."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            size = np.max(np.abs(problem.python(problem.point)), initial=0.0)
+    except Exception:  # the function refuses the point; what is found then is NaN
+        return 0.0
+    precision = np.finfo(np.float32 if problem.single else np.float64).eps
+    scale = float(np.max(np.abs(found), initial=0.0))
+    noise = float(precision * size / step)
+    return noise / scale if scale else np.inf if noise else 0.0
 
 
 def central(problem: Problem, tangent: Vector, step: float) -> Vector:
@@ -171,6 +185,8 @@ def _differences(problem: Problem, pushed: Sequence[Vector], found: Sequence[tup
     tolerance = DIFFERENCE_TOLERANCE * _factor(problem)
     worst, allowed, unsure = 0.0, tolerance, 0
     for push, (difference, estimate) in zip(pushed, found, strict=True):
+        if difference.shape == push.shape and relative(push, difference) == 0.0:
+            continue
         if difference.shape != push.shape or not estimate <= SETTLED * tolerance:
             unsure += 1
             continue

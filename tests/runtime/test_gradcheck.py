@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -67,3 +68,14 @@ def test_all_layers() -> None:
     assert all(layer.passed for layer in layers.values())
     layers = {layer.name: layer for layer in check_function(cube, {"x": X.astype("f4")})}
     assert all(layer.passed for layer in layers.values())
+
+
+def test_derivatives_below_the_rounding_of_values_are_not_judged() -> None:
+    """A derivative of 1e-63 beside a value of 6 cannot be seen by differences, which find nothing wrong then."""
+
+    def saturated(x):
+        return 5.0 + math.erf(x)
+
+    layers = {layer.name: layer for layer in check_function(saturated, {"x": 12.0})}
+    assert layers["differences"].error <= layers["differences"].tolerance
+    assert "differences do not settle" in layers["differences"].remark
