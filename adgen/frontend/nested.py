@@ -80,6 +80,7 @@ def call(ctx: Context, callee: Any, behind: Operator, args: list[Any], kwargs: d
     span = ctx.builder.span
     try:
         arguments = behind.arguments(tuple(args), kwargs)
+        arguments = {name: ctx.number(x) if type(x) is float else x for name, x in arguments.items()}
         specs = {name: spec_of(ctx, value) for name, value in arguments.items()}
         lowered = behind.lower(specs)
     except AdgenError as error:

@@ -51,9 +51,17 @@ def of_a_part(p=np.array([0.3, 0.7, -0.2]), n=2):
     return np.sum(adgen.grad(energy)(p[:n])), (2.0 * p)[:n]
 
 
+def spring(x, y, k):
+    return math.sin(x) * y * y * k
+
+
+def with_literals(x=0.3):
+    return adgen.grad(spring, wrt="y")(x, 2.0, 3) + adgen.grad(spring)(1.5, x, 2).x
+
+
 def test_value_agrees_with_python() -> None:
     """The compiled call gives what calling the operator gives, of the first elements of an array too."""
-    for function in (uses_slope, descends, descends_on_a_part, of_a_part):
+    for function in (uses_slope, descends, descends_on_a_part, of_a_part, with_literals):
         got, _ = harness.run(function, harness.samples(function))
         assert harness.agree(got, function(**harness.samples(function)))
 
