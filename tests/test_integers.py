@@ -27,7 +27,7 @@ from tests.native import Native
 from tests.oracles import fresh
 from tests.test_random_programs import imported
 
-COUNT = int(os.environ.get("ADGEN_INTEGER_PROGRAMS", "60"))
+COUNT = int(os.environ.get("ADGEN_INTEGER_PROGRAMS", "30"))
 
 
 def in_numpy(function: Any, arguments: dict[str, Any], divide: Any = "ignore") -> Any:

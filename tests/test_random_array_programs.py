@@ -32,7 +32,7 @@ from tests.native import Native
 from tests.oracles import flat, fresh
 from tests.test_random_programs import imported
 
-COUNT = int(os.environ.get("ADGEN_ARRAY_PROGRAMS", "12"))
+COUNT = int(os.environ.get("ADGEN_ARRAY_PROGRAMS", "8"))
 FIRST = int(os.environ.get("ADGEN_ARRAY_SEED", "0"))
 BATCH = 10
 COMPILED = 3  # every third program is compiled: the C compiler takes longer than all the rest

@@ -8,7 +8,7 @@ give the same text; the source needs libm alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adgen.diagnostics import Span
@@ -84,7 +84,7 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
     ]
     header_name = f"{module_name}.h"
     lines = [line for f in (*callees, *made) for line in (*f.lines, *f.size_lines)]
-    words = set(re.findall(r"[A-Za-z_]\w*", "\n".join((*lines, *spelled))))
+    words = _words(lines)
     source = render(
         "c/source.c.j2",
         banner=BANNER,
@@ -93,7 +93,7 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
             *([HINTS] if any("#pragma omp" in text for text in (*lines, *spelled)) else []),
             *([FILLED] if any(LOCAL_ARRAY.match(line) for line in lines) else []),
         ],
-        helpers=[*memory_helpers(lines), *(vector_forms(words) if "for" in words else []), *spelled],
+        helpers=[*memory_helpers(lines), *(vector_forms(words | _words(spelled)) if "for" in words else []), *spelled],
         tables=[text for name, text in tables.texts.items() if name in words],
         callees=callees,
         functions=made,
@@ -108,6 +108,10 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         {f.interface.name: f.interface for f in made},
         tuple(Site(o.attributes["exception"], o.attributes["message"], o.span) for o in sites),
     )
+
+
+def _words(texts: Iterable[str]) -> set[str]:
+    return set(re.findall(r"[A-Za-z_]\w*", "\n".join(texts)))
 
 
 def claimed(functions: Sequence[Function], names: Names) -> tuple[dict[str, Function], dict[str, dict[str, str]]]:

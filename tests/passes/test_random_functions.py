@@ -49,7 +49,7 @@ PASSES = (
     optimise,
 )
 EARLIER = (hoist_checks, simplify, optimise)
-COUNT = int(os.environ.get("ADGEN_FUNCTIONS", "25"))
+COUNT = int(os.environ.get("ADGEN_FUNCTIONS", "12"))
 
 
 @pytest.mark.parametrize("seed", range(COUNT))

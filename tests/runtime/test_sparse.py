@@ -339,7 +339,7 @@ def test_every_entry_of_a_symmetric_matrix_is_read(entries: set[tuple[int, int]]
     assert np.array_equal(data, matrix[found.rows, found.columns])
 
 
-@settings(deadline=None, database=None, max_examples=50)
+@settings(deadline=None, database=None, max_examples=20)
 @given(ENTRIES)
 def test_star_colourings(entries: set[tuple[int, int]]) -> None:
     """Neighbours differ, and no path of four has two colours; checked for all paths."""
