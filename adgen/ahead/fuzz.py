@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
-import linecache
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,6 +34,7 @@ from adgen.runtime.convert import canonical, leaf_value
 from adgen.runtime.programs import COTANGENT, TANGENT
 from adgen.runtime.samples import apply, sample
 from adgen.runtime.trees import flatten
+from adgen.written import defined
 
 Function = Callable[..., Any]
 Tell = Callable[[str], None]
@@ -80,13 +80,8 @@ class Program:
     def function(self) -> Function:
         """The function, which has a source that can be read."""
         source = ast.unparse(ast.fix_missing_locations(self.tree)) + "\n"
-        filename = f"<variant {abs(hash(source)):x}>"
-        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         namespace = self.module if isinstance(self.module, dict) else dict(self.module)
-        own: dict[str, Any] = {}
-        exec(compile(source, filename, "exec", dont_inherit=True), namespace, own)
-        made: Function = own[self.tree.name]
-        return made
+        return defined(source, "variant", self.tree.name, namespace)
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,11 @@ class EntryBounds:
         if operation.row is core.DIM:
             return self._dim(operation)
         if operation.row is ops.TO_I64:
-            made = self._float(operation.operands[0])
-            return None if made is None else (2 * self.builder.emit(operation.row, (made,)))  # type: ignore[return-value]
+            number = self._float(operation.operands[0])
+            if number is None:
+                return None
+            made = self.builder.op(operation.row, number)
+            return made, made
         pairs = [self.known.get(operand) for operand in operation.operands]
         found = [pair for pair in pairs if pair is not None]
         if len(found) != len(pairs):

@@ -10,7 +10,6 @@ from adgen.diagnostics import AdgenError
 from adgen.operators.batching import Axes, batched
 from adgen.operators.jacobians import Mode, hessian_operator, jacobian_operator
 from adgen.operators.products import plain_operator, tangent_operator, vjp_operator
-from adgen.operators.sparse import sparse_hessian_operator, sparse_jacobian_operator, sparsity_operator
 
 Function = Callable[..., Any]
 Memory = str | int | None
@@ -104,6 +103,8 @@ def jacrev(function: Function | None = None, wrt: Any = None, sparse: bool = Fal
 def _jacobian(function: Function | None, mode: Mode, wrt: Any, sparse: bool) -> Function:
     if not sparse:
         return _decorator(jacobian_operator, function, mode=mode, wrt=wrt)
+    from adgen.operators.sparse import sparse_jacobian_operator
+
     return _decorator(sparse_jacobian_operator, function, mode=mode, wrt=wrt)
 
 
@@ -112,7 +113,11 @@ def hessian(function: Function | None = None, wrt: Any = None, sparse: bool = Fa
 
     With `sparse=True` a CSR array of SciPy of shape `(parameter.size, parameter.size)`.
     """
-    return _decorator(sparse_hessian_operator if sparse else hessian_operator, function, wrt=wrt)
+    if not sparse:
+        return _decorator(hessian_operator, function, wrt=wrt)
+    from adgen.operators.sparse import sparse_hessian_operator
+
+    return _decorator(sparse_hessian_operator, function, wrt=wrt)
 
 
 def sparsity(function: Function | None = None, wrt: Any = None, of: str = "jacobian") -> Function:
@@ -121,4 +126,6 @@ def sparsity(function: Function | None = None, wrt: Any = None, of: str = "jacob
     `sparsity(f)(*args)` gives `(rows, columns)` of the entries that `jacobian(f, sparse=True)(*args)` stores, in their
     order.  It follows from the program, the shapes and the integers among the arguments, whatever the other numbers.
     """
+    from adgen.operators.sparse import sparsity_operator
+
     return _decorator(sparsity_operator, function, wrt=wrt, of=of)

@@ -14,6 +14,7 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.operators.products import plain_operator
+from adgen.runtime.signatures import signature_of
 from adgen.written import defined
 
 Function = Callable[..., Any]
@@ -31,7 +32,7 @@ CHECK = """    if {name}.shape[{axis}] != count:
 def batched(function: Function, in_axes: Axes = 0, out_axis: int = 0) -> Function:
     """`vmap` of a function, whose parameters must be ordinary ones."""
     name = getattr(function, "__name__", "function")
-    signature = inspect.signature(function)
+    signature = signature_of(function)
     names = list(signature.parameters)
     kinds = {parameter.kind for parameter in signature.parameters.values()}
     if not names or kinds != {inspect.Parameter.POSITIONAL_OR_KEYWORD}:

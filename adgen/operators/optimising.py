@@ -37,11 +37,15 @@ def scipy_problem(function: Function) -> ScipyProblem:
     jacobian = jacobian_operator(function, "best", 0)
     product = tangent_operator(function, "hvp", 0)
 
+    derivative = gradient
+
     def jac(x: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal derivative
         try:
-            return gradient(x, *args, **kwargs)
-        except NotScalar:  # the function gives residuals
-            return jacobian(x, *args, **kwargs)
+            return derivative(x, *args, **kwargs)
+        except NotScalar:  # the function gives residuals, and is not asked for a gradient again
+            derivative = jacobian
+            return derivative(x, *args, **kwargs)
 
     def hessp(x: Any, p: Any, *args: Any, **kwargs: Any) -> Any:
         return product(x, *args, tangent=p, **kwargs)

@@ -31,7 +31,7 @@ from adgen.passes.custom import inlined, zeros, zeros_like
 from adgen.passes.dead_code import dead_code
 from adgen.passes.exporters import Side
 from adgen.passes.linear import require_linear
-from adgen.passes.localise import copy_into, copy_of
+from adgen.passes.localise import add_into, copy_into, copy_of
 from adgen.passes.overwrites import Overwrites
 from adgen.passes.reverse_control import reverse_branch, reverse_for, reverse_while
 from adgen.passes.strong_zeros import Fragile, guarded
@@ -66,10 +66,14 @@ def transpose(function: Function, callees: Callees, last: int) -> Function:
 
 
 def _pullback(function: Function, wrt: Sequence[Value], callees: Callees) -> Function:
-    made = Reverse(function, wrt, callees).build("parameters")
+    return without_values(Reverse(function, wrt, callees).build("parameters"), function)
+
+
+def without_values(derived: Function, function: Function) -> Function:
+    """A derivative of a function without the results of the function itself, which come first."""
     first = len(function.results)
-    body = replace(made.body, results=made.results[first:])
-    return dead_code(replace(made, body=body, result_names=made.result_names[first:]))
+    body = replace(derived.body, results=derived.results[first:])
+    return dead_code(replace(derived, body=body, result_names=derived.result_names[first:]))
 
 
 class Reverse:
@@ -315,8 +319,8 @@ def _custom(reverse: Reverse, operation: Operation) -> list[Operation] | None:
     builder.span = operation.span
     for value, part, nothing in zip(inputs, parts, zeros(rule), strict=True):
         if isinstance(value.type, Buffer):
-            if not nothing:
-                _add_all(reverse, value, part)
+            if not nothing and value in reverse.active:
+                add_into(builder, part, reverse.shadow[value])
         else:
             reverse.add(value, part)
     for value in core.outputs_of(operation):
@@ -336,12 +340,6 @@ def _cotangent_of(reverse: Reverse, value: Value) -> Value:
             return reverse.shadow[value]
         return zeros_like(reverse.builder, value, f"{value.name}_bar")
     return reverse.or_zero(reverse.take(value), value)
-
-
-def _add_all(reverse: Reverse, value: Value, part: Value) -> None:
-    if value in reverse.active:
-        builder, shadow = reverse.builder, reverse.shadow[value]
-        builder.nest(builder.dims(value), lambda *index: builder.accumulate(shadow, builder.load(part, index), index))
 
 
 def _zero_all(reverse: Reverse, value: Value) -> None:

@@ -71,3 +71,8 @@ def copy_of(builder: Builder, source: Value, name: str) -> Value:
 def copy_into(builder: Builder, source: Value, target: Value) -> None:
     """Copy all elements of one buffer to another of the same extents."""
     builder.nest(builder.dims(source), lambda *index: builder.store(target, builder.load(source, index), index))
+
+
+def add_into(builder: Builder, source: Value, target: Value) -> None:
+    """Add all elements of one buffer to those of another of the same extents."""
+    builder.nest(builder.dims(target), lambda *index: builder.accumulate(target, builder.load(source, index), index))

@@ -128,12 +128,12 @@ def check_several(pushed: Function, arguments: Sequence[Any]) -> None:
 
 
 def moved(arguments: Sequence[Any], seed: int) -> list[Any]:
-    """The arguments with other floating-point numbers."""
+    """The arguments with other floating-point numbers; single ones keep their sign, as a tolerance has to."""
     generator = np.random.default_rng(seed)
 
     def change(value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             return (value * generator.uniform(-1.5, 1.5, value.shape)).astype(value.dtype)
-        return value * generator.uniform(-1.5, 1.5) if type(value) is float else value
+        return value * generator.uniform(0.2, 1.5) if type(value) is float else value
 
     return [change(value) for value in arguments]

@@ -20,18 +20,9 @@ from adgen.passes.localise import localise
 from adgen.passes.pipeline import optimise, simplify
 from adgen.runtime.signatures import describe_arguments
 from tests.oracles import floats, fresh
+from tests.test_cost import burgers
 
 RNG = np.random.default_rng(3)
-
-
-def burgers(u0, target, c, d, steps):
-    """Every state is read again by the reverse sweep."""
-    u = u0.copy()
-    for _ in range(steps):
-        new = u.copy()
-        new[1:-1] = u[1:-1] - c * u[1:-1] * (u[2:] - u[:-2]) + d * (u[2:] - 2.0 * u[1:-1] + u[:-2])
-        u = new
-    return 0.5 * np.sum((u - target) ** 2)
 
 
 def numbers(x, n):

@@ -146,10 +146,8 @@ def _axes(ctx: Context, form: Affine) -> list[Value]:
 
 def _grant(ctx: Context, difference: Affine, equal: bool) -> None:
     assert ctx.agreements is not None
-    found = ctx.agreements.found
-    weaker = [known for known in found if not known.equal and known.difference.terms == difference.terms]
-    ctx.agreements.found = [known for known in found if known not in weaker]
-    ctx.agreements.found.append(Agreement(difference, equal, ctx.span))
+    kept = [each for each in ctx.agreements.found if each.equal or each.difference.terms != difference.terms]
+    ctx.agreements.found = [*kept, Agreement(difference, equal, ctx.span)]
 
 
 def _side(difference: Affine) -> Affine:

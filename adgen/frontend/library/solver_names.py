@@ -37,6 +37,15 @@ def _solved(ctx: Context, name: str, start: Any, equation: Any, search: Any) -> 
     return solution(ctx, name, lambda slope: [search(like, slope)], equation, like)[0]
 
 
+def _searched(
+    ctx: Context, solver: Any, ways: tuple[Any, Any], given: list[Any], start: Any, args: tuple[Any, ...], *limits: Any
+) -> Any:
+    """What the user's search finds, or that of this package, which is one of two ways: for a number, for a vector."""
+    if solver is not None:
+        return calls.call(ctx, solver, [given[0], start, *args], {})
+    return calls.call(ctx, ways[not isinstance(start, Number)], [*given, start, args, *limits], {})
+
+
 @expands(solvers.root)
 def root(
     ctx: Context, residual: Any, guess: Any, *args: Any, solver: Any = None, tol: Any = 1e-10, maxiter: Any = 50
@@ -45,10 +54,8 @@ def root(
     fixed(ctx, "root", tol=tol, maxiter=maxiter)
 
     def search(start: Any, slope: Any) -> Any:
-        if solver is not None:
-            return calls.call(ctx, solver, [residual, start, *args], {})
-        function = solvers.newton_number if isinstance(start, Number) else solvers.newton_system
-        return calls.call(ctx, function, [residual, slope, start, args, tol, maxiter], {})
+        ways = solvers.newton_number, solvers.newton_system
+        return _searched(ctx, solver, ways, [residual, slope], start, args, tol, maxiter)
 
     return _solved(ctx, "root", guess, lambda x: calls.call(ctx, residual, [x, *args], {}), search)
 
@@ -61,10 +68,8 @@ def fixed_point(
     fixed(ctx, "fixed_point", tol=tol, maxiter=maxiter)
 
     def search(start: Any, _: Any) -> Any:
-        if solver is not None:
-            return calls.call(ctx, solver, [step, start, *args], {})
-        function = solvers.iterate_number if isinstance(start, Number) else solvers.iterate_system
-        return calls.call(ctx, function, [step, start, args, tol, maxiter], {})
+        ways = solvers.iterate_number, solvers.iterate_system
+        return _searched(ctx, solver, ways, [step], start, args, tol, maxiter)
 
     def equation(x: Any) -> Any:
         return operators.binary(ctx, operator.sub, x, calls.call(ctx, step, [x, *args], {}))

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from adgen.operators.jacobians import ROW_COST
 from adgen.operators.sparse.loops import Integers, colour_apart, colour_stars, loop
 from adgen.operators.sparse.patterns import Pattern
 
-ROW_COST = 2  # a reverse sweep costs about this many forward ones
 SPLITS = 64  # ways to divide rows by their length that are looked at
 TRIED = 3  # those that are coloured
 LOOKED_THROUGH = 10**9  # steps that a star colouring may take
