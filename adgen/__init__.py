@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from adgen.ahead.explain import explain
     from adgen.diagnostics import AdgenError
     from adgen.frontend.library.flow import hook, stop_gradient, tap
     from adgen.frontend.library.solvers import fixed_point, linear_solve, root
@@ -42,6 +43,7 @@ __all__ = [
     "compile",
     "custom_jvp",
     "custom_vjp",
+    "explain",
     "fixed_point",
     "from_sympy",
     "grad",
@@ -76,6 +78,7 @@ _HOMES = {
     "compile": "adgen.operators.compiled",
     "custom_jvp": "adgen.operators.custom",
     "custom_vjp": "adgen.operators.custom",
+    "explain": "adgen.ahead.explain",
     "from_sympy": "adgen.operators.symbolic",
     "fixed_point": "adgen.frontend.library.solvers",
     "gradcheck": "adgen.operators.checking",

@@ -7,7 +7,10 @@ the message with the source line and a caret.  Guaranteed: rendering never fails
 from __future__ import annotations
 
 import linecache
+import sys
+import warnings
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,15 @@ class AdgenError(Exception):
     def lineno(self) -> int | None:
         """The 1-based line of the user's file, or None when the fault has no place."""
         return self.span.line if self.span else None
+
+
+def warn(text: str) -> None:
+    """A `UserWarning` at the line outside of this package that led here."""
+    level, frame = 1, sys._getframe()
+    own = str(Path(__file__).parent)
+    while frame.f_back is not None and (frame.f_code.co_filename.startswith((own, "<adgen"))):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
 
 
 def render(code: str, message: str, span: Span | None, help: str | None) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from adgen.diagnostics import warn
 from adgen.emit import Emitted, emit
 from adgen.frontend.lower import lower
 from adgen.frontend.specs import Lowered, Spec
@@ -21,6 +22,7 @@ from adgen.passes.implicit import pushed
 from adgen.passes.localise import written_parameters
 from adgen.passes.pipeline import optimise
 from adgen.runtime.differentiate import differentiate, differentiated, gradient_tree
+from adgen.runtime.missing import searches
 from adgen.runtime.programs import Program, Site
 from adgen.runtime.wrt import Wrt
 from adgen.toolchain import build
@@ -37,6 +39,8 @@ class Build:
 def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Build:
     """One product of a function, compiled."""
     primal = lower_function(function, specs)
+    for text in searches(primal, wrt) if wrt else ():
+        warn(text)
     derived = differentiate(primal, product, wrt)
     optimised = optimise(derived.function)
     emitted = emit([optimised], optimised.name)

@@ -272,6 +272,18 @@ def test_behaviour_30_randomness() -> None:
         adgen.grad(lambda x: x * np.random.normal())(1.0)
 
 
+def test_behaviour_31_why_a_gradient_is_zero() -> None:
+    """The line that cuts the path and the reason; more of them are in test_explain."""
+
+    def f(x: Any) -> Any:
+        steps = np.floor(x)
+        return 2.0 * steps
+
+    (finding,) = adgen.explain(f)(2.5).gradients
+    assert finding.state == "zero" and "constant between its steps" in finding.reason
+    assert finding.line == f.__code__.co_firstlineno + 1
+
+
 def test_behaviour_33_check_against_differences() -> None:
     """A rule that is wrong in one entry is found."""
     wrong = adgen.custom_vjp(lambda x: x**2, lambda x, out, bar: 2.0 * x * bar + 0.01 * bar[0])

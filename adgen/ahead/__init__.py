@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from adgen.ahead.compile import check_file as check_file
     from adgen.ahead.compile import compile_file as compile_file
     from adgen.ahead.doctor import diagnose as diagnose
+    from adgen.ahead.explain import explain_file as explain_file
     from adgen.ahead.options import Options as Options
     from adgen.ahead.stages import stage_text as stage_text
 
@@ -20,9 +21,10 @@ _HOME = {
     "check_file": "compile",
     "compile_file": "compile",
     "diagnose": "doctor",
+    "explain_file": "explain",
     "stage_text": "stages",
 }
-__all__ = ["Options", "check_file", "compile_file", "diagnose", "stage_text"]
+__all__ = ["Options", "check_file", "compile_file", "diagnose", "explain_file", "stage_text"]
 
 
 def __getattr__(name: str) -> Any:

@@ -126,17 +126,25 @@ def _report(product: str, layer: Layer) -> CheckReport:
 
 def operations(subject: Subject, product: str, arguments: Arguments) -> int | None:
     """How many floating-point operations one call of a product executes, counted by the interpreter."""
-    unit = subject.units[product]
+    values = [canonical(leaf_value(arguments, leaf.path), leaf.spec) for leaf in subject.primal.leaves]
+    try:
+        given = [*copy.deepcopy(values), *seeds(subject, product, values)]
+        return run(subject.units[product].optimised, given).counts.operations
+    except ProgramError:
+        return None
+
+
+def seeds(subject: Subject, product: str, values: Sequence[Any]) -> list[Any]:
+    """Ones for the tangents or cotangents that a product takes besides the leaves of the arguments.
+
+    Raises ProgramError when the function does.
+    """
+    leaves = subject.units[product].derived.leaves
     own = subject.primal.leaves
-    values = [canonical(leaf_value(arguments, leaf.path), leaf.spec) for leaf in own]
     shapes: dict[tuple[Any, ...], tuple[int, ...]] = {
         (TANGENT, *leaf.path): np.shape(value) for leaf, value in zip(own, values, strict=True)
     }
-    try:
-        if product == "vjp":
-            results = run(localise(subject.primal.function), copy.deepcopy(values)).results
-            shapes |= {(COTANGENT, position): np.shape(result) for position, result in enumerate(results)}
-        seeds = [canonical(np.ones(shapes[leaf.path]), leaf.spec) for leaf in unit.derived.leaves[len(own) :]]
-        return run(unit.optimised, copy.deepcopy([*values, *seeds])).counts.operations
-    except ProgramError:
-        return None
+    if product == "vjp":
+        results = run(localise(subject.primal.function), copy.deepcopy(list(values))).results
+        shapes |= {(COTANGENT, position): np.shape(result) for position, result in enumerate(results)}
+    return [canonical(np.ones(shapes[leaf.path]), leaf.spec) for leaf in leaves[len(own) :]]

@@ -14,7 +14,7 @@ from adgen.ahead import checks
 from adgen.ahead.report import CheckReport, EntryReport, FunctionReport
 from adgen.ahead.units import Subject, Unit, unit_of
 from adgen.driver import program
-from adgen.emit import Emitted, emit
+from adgen.emit import Emitted, Interface, emit
 from adgen.frontend.specs import ArraySpec, Spec, bound
 from adgen.runtime.calls import Entry
 from adgen.runtime.samples import sample
@@ -98,10 +98,15 @@ def _loaded(subject: Subject, unit: Unit, emitted: Emitted, library: Path) -> En
 def _entry(subject: Subject, name: str, emitted: Emitted, found: Measured) -> EntryReport:
     product, parts = subject.entries[name]
     interface = emitted.interfaces[subject.units[parts[-1]].optimised.name]
-    formula = renamed(interface.workspace, subject.specs)
-    if interface.grows:
-        formula = "heap memory that grows" if formula == "0" else f"{formula} and heap memory that grows"
-    return EntryReport(name, product, found.operations.get(parts[-1]), formula)
+    return EntryReport(name, product, found.operations.get(parts[-1]), formula_of(interface, subject.specs))
+
+
+def formula_of(interface: Interface, specs: Mapping[str, Spec]) -> str:
+    """The workspace of an entry point as a formula in the user's names."""
+    formula = renamed(interface.workspace, specs)
+    if not interface.grows:
+        return formula
+    return "heap memory that grows" if formula == "0" else f"{formula} and heap memory that grows"
 
 
 def renamed(text: str, specs: Mapping[str, Spec]) -> str:

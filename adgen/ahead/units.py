@@ -23,6 +23,7 @@ from adgen.passes.unchecked import unchecked
 from adgen.runtime.annotations import parse_argument, parse_static, signature_specs
 from adgen.runtime.differentiate import differentiate, purified, taps_of
 from adgen.runtime.faults import NotScalar
+from adgen.runtime.missing import searches
 from adgen.runtime.wrt import Wrt, has_floats, resolve
 
 # The IR functions that an entry point of each product calls, and what its name ends in.
@@ -116,7 +117,7 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
     wrt = _wrt(primal, options, function.__name__)
     unknown = tuple(name for name, spec in specs.items() if isinstance(spec, UnknownSpec))
     made = Subject(function, function.__name__, primal, wrt, unknown)
-    made.remarks += [*primal.warnings, *decided]
+    made.remarks += [*primal.warnings, *decided, *(searches(primal, wrt) if wrt is not None else ())]
     if wrt is None:
         made.remarks.append(f"{_underived(primal)}, so no derivative")
     for product in options.products:

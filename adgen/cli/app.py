@@ -121,6 +121,34 @@ def check(file: File, function: Function = None, wrt: Wrt = None, arg: Arg = Non
 
 
 @app.command()
+def explain(
+    file: File,
+    function: Function = None,
+    wrt: Wrt = None,
+    arg: Arg = None,
+    static: Static = None,
+    max_bytes: Annotated[
+        str | None, typer.Option(help="Fail when the workspace of a gradient is larger, as 64kB.", show_default=False)
+    ] = None,
+    max_ratio: Annotated[
+        float | None,
+        typer.Option(help="Fail when a gradient takes more operations for each of the value.", show_default=False),
+    ] = None,
+) -> None:
+    """Say what a gradient costs, what its reverse sweep keeps, and why it is zero where it is."""
+    from adgen.ahead import Options, explain_file
+    from adgen.runtime.sizes import bytes_of
+
+    limit = bytes_of(max_bytes)
+    found = explain_file(file, Options.parse(function, wrt, "value,grad,vjp", arg or (), static or ()))
+    typer.echo("\n\n".join(map(str, found)))
+    excess = [line for explanation in found for line in explanation.excess(limit, max_ratio)]
+    for line in excess:
+        typer.echo(line, err=True)
+    raise typer.Exit(1 if excess else 0)
+
+
+@app.command()
 def fuzz(
     file: File,
     function: Function = None,

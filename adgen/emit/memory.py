@@ -7,16 +7,22 @@ is freed before the function returns.  A function that other emitted functions c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from types import MappingProxyType
+from typing import Any
+
+import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.emit.bounds import EntryBounds, natural
 from adgen.ir import core
 from adgen.ir.builder import Builder
+from adgen.ir.interpret import run
 from adgen.ir.nodes import Attributes, Function, Operation, Region, Row, Value, walk
-from adgen.ir.types import Type
+from adgen.ir.translate import DTYPES
+from adgen.ir.types import Buffer, Type
 
 LARGEST_LOCAL = 64  # elements of one local array
 LARGEST_FRAME = 4096  # elements of all local arrays together
@@ -68,6 +74,18 @@ class Plan:
             for buffer, extents in self.workspace.items()
         ]
         return [*self.entry, *made]
+
+    def bytes_at(self, arguments: Sequence[Any]) -> int:
+        """The workspace for some arguments, but for the rounding up of each slice."""
+        body = Region(self.function.parameters, tuple(self.entry), tuple(e for s in self.workspace.values() for e in s))
+        names = tuple(map(str, range(len(body.results))))
+        extents = iter(run(Function(self.function.name, body, names), arguments).results)
+        total = 0
+        for buffer, sizes in self.workspace.items():
+            assert isinstance(buffer.type, Buffer)
+            size = np.dtype(DTYPES[buffer.type.element]).itemsize
+            total += size * prod(max(int(next(extents)), 0) for _ in sizes)
+        return total
 
     def natural(self, value: Value) -> bool:
         """True when an integer is known not to be negative."""

@@ -23,7 +23,7 @@ from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.ir import core
 from adgen.ir.builder import Builder, sharing_key
-from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import F32, Buffer, Scalar, is_float
 from adgen.passes.activity import active
 from adgen.passes.callees import Callees, floats, types_of
@@ -33,22 +33,30 @@ from adgen.passes.exporters import Side
 from adgen.passes.linear import require_linear
 from adgen.passes.localise import add_into, copy_into, copy_of
 from adgen.passes.overwrites import Overwrites
+from adgen.passes.residuals import Fate
 from adgen.passes.reverse_control import reverse_branch, reverse_for, reverse_while
 from adgen.passes.strong_zeros import Fragile, guarded
 
 
 def adjoint(
-    function: Function, wrt: Sequence[int | Value], seeds: Literal["parameters", "one"] = "parameters"
+    function: Function,
+    wrt: Sequence[int | Value],
+    seeds: Literal["parameters", "one"] = "parameters",
+    fates: list[Fate] | None = None,
 ) -> Function:
     """The VJP of a pure function for `wrt`: the positions of parameters, and results of `tap` operations.
 
     Parameters: those of the function, then with `seeds="parameters"` the cotangent `r_bar` of every floating-point
     result.  With `seeds="one"` the first result, a scalar, has the cotangent 1 and the others 0.
     Results: those of the function, then the gradient `x_bar` of everything in `wrt`.
+    How the forward values that the reverse sweep reads get there is noted in `fates`.
     """
     callees = Callees(function.callees, {"grad": _gradient_of, "vjp": _cotangents_of, "transpose": transpose})
     values = [function.parameters[k] if isinstance(k, int) else k for k in wrt]
-    made = Reverse(function, values, callees).build(seeds)
+    reverse = Reverse(function, values, callees)
+    if fates is not None:
+        reverse.fates = fates
+    made = reverse.build(seeds)
     return replace(made, callees=callees.finished()) if function.callees else made
 
 
@@ -96,6 +104,7 @@ class Reverse:
         self.fragile = Fragile(function)
         self.loop_depth = 0
         self.running_again = False
+        self.fates: list[Fate] = []
 
     def build(self, seeds: str) -> Function:
         function, builder = self.function, self.builder
@@ -114,10 +123,19 @@ class Reverse:
                     self.shadow[value] = builder.alloc(value.type.element, builder.dims(value), f"{value.name}_bar")
             forward = self.region(function.body.operations, lambda: self._seed(floats, given))
             gradients = [self._gradient(value) for value in self.wrt]
+            self._note(forward, block.operations)
             block.operations[:0] = forward
             block.results = (*function.results, *gradients)
         names = (*function.result_names, *(f"{value.name}_bar" for value in self.wrt))
         return builder.function(f"{function.name}_vjp", block, names, **function.notes)
+
+    def _note(self, forward: Sequence[Operation], reverse: Sequence[Operation]) -> None:
+        """What stands outside of loops and branches is still there."""
+        made = {value: operation for operation in forward for value in operation.results}
+        for operation in walk(Region((), tuple(reverse), ())):
+            for value in operation.operands:
+                if value in made:
+                    self.fates.append(Fate("kept", value, made.pop(value), operation.span))
 
     def _seed(self, floats: Sequence[tuple[Value, str]], given: dict[int, Value]) -> None:
         for k, (value, _) in enumerate(floats):

@@ -28,23 +28,22 @@ from adgen.passes.strong_zeros import Fragile, guarded
 Mapping = dict[Value, Value]
 
 
-def forward(function: Function, wrt: Sequence[int]) -> Function:
-    """The JVP of a pure function for the parameters at positions `wrt`."""
+def forward(function: Function, wrt: Sequence[int], sweep: type[Forward] | None = None) -> Function:
+    """The JVP of a pure function for the parameters at positions `wrt`; `sweep` does it to the function itself."""
     callees = Callees(function.callees, {"jvp": _callee, "transpose": transpose})
-    made = _forward(function, wrt, callees)
+    pushed = [function.parameters[k] for k in wrt]
+    made = (sweep or Forward)(function, pushed, callees).build(pushed)
     return replace(made, callees=callees.finished()) if function.callees else made
 
 
-def _forward(function: Function, wrt: Sequence[int], callees: Callees) -> Function:
-    pushed = [function.parameters[k] for k in wrt]
-    return _Forward(function, pushed, callees).build(pushed)
-
-
 def _callee(function: Function, callees: Callees, _: int) -> Function:
-    return _forward(function, floats(function.parameters), callees)
+    pushed = [function.parameters[k] for k in floats(function.parameters)]
+    return Forward(function, pushed, callees).build(pushed)
 
 
-class _Forward:
+class Forward:
+    """The state of one sweep: each value's twin, the tangents of those that have one, the builder."""
+
     def __init__(self, function: Function, wrt: Sequence[Value], callees: Callees) -> None:
         self.function = function
         self.callees = callees
@@ -85,7 +84,7 @@ class _Forward:
     def region(self, operations: Sequence[Operation]) -> None:
         for operation in operations:
             self.builder.span = operation.span
-            rule = _RULES.get(operation.row, _Forward.elementwise)
+            rule = _RULES.get(operation.row, Forward.elementwise)
             rule(self, operation)
 
     def copy(self, operation: Operation) -> None:
@@ -263,25 +262,25 @@ class _Forward:
         self.tangent.update((results[k], dot) for k, dot in zip(live, made[len(results) :], strict=True))
 
 
-_RULES: dict[object, Callable[[_Forward, Operation], None]] = {
-    core.CONST: _Forward.copy,
-    core.TABLE: _Forward.copy,
-    core.TAP: _Forward.copy,
-    core.DIM: _Forward.copy,
-    core.CHECK: _Forward.copy,
-    core.ALLOC: _Forward.memory,
-    core.STACK: _Forward.memory,
-    core.RESHAPE: _Forward.memory,
-    core.LOAD: _Forward.load,
-    core.STORE: _Forward.write,
-    core.ACCUMULATE: _Forward.write,
-    core.PUSH: _Forward.push,
-    core.POP: _Forward.pop,
-    core.FOR: _Forward.loop,
-    core.WHILE: _Forward.loop,
-    core.IF: _Forward.branch,
-    core.CALL: _Forward.call,
-    core.CUSTOM: _Forward.custom,
+_RULES: dict[object, Callable[[Forward, Operation], None]] = {
+    core.CONST: Forward.copy,
+    core.TABLE: Forward.copy,
+    core.TAP: Forward.copy,
+    core.DIM: Forward.copy,
+    core.CHECK: Forward.copy,
+    core.ALLOC: Forward.memory,
+    core.STACK: Forward.memory,
+    core.RESHAPE: Forward.memory,
+    core.LOAD: Forward.load,
+    core.STORE: Forward.write,
+    core.ACCUMULATE: Forward.write,
+    core.PUSH: Forward.push,
+    core.POP: Forward.pop,
+    core.FOR: Forward.loop,
+    core.WHILE: Forward.loop,
+    core.IF: Forward.branch,
+    core.CALL: Forward.call,
+    core.CUSTOM: Forward.custom,
 }
 
-__all__ = ["Stack", "copy_into", "forward"]
+__all__ = ["Forward", "Stack", "copy_into", "forward"]

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from adgen import ops
+from adgen.diagnostics import Span
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Region, Value, walk
@@ -26,6 +27,21 @@ from adgen.passes.surgery import free_values, rewrite
 
 RECOMPUTED_COST = 4  # an operation that costs more is recorded rather than repeated
 LARGEST_CUT = 3000  # values; beyond it the needed values themselves are recorded
+
+
+@dataclass(frozen=True, eq=False)
+class Fate:
+    """How a forward value gets to the reverse sweep, and the statement whose reverse reads it first.
+
+    `saved` in memory of its own, `recomputed`, `reloaded` from memory of the function, or `kept`, as it is outside of
+    loops and branches.  `made` is the operation that
+    made it; None for what a loop carries.
+    """
+
+    how: Literal["saved", "recomputed", "reloaded", "kept"]
+    value: Value
+    made: Operation | None
+    reader: Span | None
 
 
 class Exporter(Protocol):
@@ -71,7 +87,9 @@ class Resolver:
         arguments: Iterable[Value],
         exporter: Exporter,
         supplied: dict[Value, Value],
+        fates: list[Fate],
     ) -> None:
+        self.fates = fates  # what is decided here is noted there
         self.builder = builder
         self.scratch = Builder()  # for operations of the forward region: nothing of the reverse one is shared
         self.scratch.definitions = builder.definitions
@@ -107,13 +125,33 @@ class Resolver:
             for value in operation.operands
         }
         with self.builder.block() as prefix:
+            supplied = set(self.mapping)
             for value in needed:
                 self._supply(value)
+        self._note(needed, reverse, supplied)
         operations = rewrite(reverse, self.mapping, lambda operation: self._redirect(operation, forward=False))
         before = rewrite(prefix.operations, {}, lambda operation: self._redirect(operation, forward=False))
         if self.expansions:
             self.forward = rewrite(self.forward, {}, lambda operation: self._redirect(operation, forward=True))
         return [*before, *operations], [self.mapping.get(value, value) for value in results]
+
+    def _note(self, needed: Sequence[Value], reverse: Sequence[Operation], supplied: set[Value]) -> None:
+        readers: dict[Value, Span | None] = {}
+        for operation in walk(Region((), tuple(reverse), ())):
+            for operand in operation.operands:
+                readers.setdefault(operand, operation.span)
+        pending = [(value, readers.get(value)) for value in reversed(needed)]
+        while pending:
+            value, reader = pending.pop()
+            if value in supplied or value not in self.inside:
+                continue
+            supplied.add(value)
+            made = self.made.get(value)
+            saved = value in self.recorded or made is None or made.row is core.ALLOC
+            again = made is not None and made.row.pure
+            self.fates.append(Fate("saved" if saved else "recomputed" if again else "reloaded", value, made, reader))
+            if not saved and made is not None:
+                pending.extend((operand, reader) for operand in made.operands)
 
     # -- choice ---------------------------------------------------------------------------------------------------
 

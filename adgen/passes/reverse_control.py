@@ -21,7 +21,7 @@ from adgen.passes.exporters import BranchExporter, Exporting, LoopExporter, Side
 from adgen.passes.extents import index_of, number_of, trip_count
 from adgen.passes.iterations import Effects, gather
 from adgen.passes.localise import copy_into
-from adgen.passes.residuals import Resolver
+from adgen.passes.residuals import Fate, Resolver
 from adgen.passes.surgery import free_values, fresh, prune, rewrite, substitute
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def reverse_for(reverse: Reverse, operation: Operation) -> list[Operation] | Non
         return None
     if not _may_run_again(reverse, operation):
         return _Loop(reverse, operation).record()
-    before = dict(reverse.cotangent)
+    before, noted = dict(reverse.cotangent), len(reverse.fates)
     with _inner_loops_record(reverse):
         loop = _Loop(reverse, operation)
         forward, finish = loop.plan()
@@ -42,10 +42,12 @@ def reverse_for(reverse: Reverse, operation: Operation) -> list[Operation] | Non
         finish()
         return forward
     reverse.cotangent = dict(before)
+    del reverse.fates[noted:]
     again = _Loop(reverse, operation).run_again()
     if again is not None:
         return again
     reverse.cotangent = before
+    del reverse.fates[noted:]
     return _Loop(reverse, operation).record()
 
 
@@ -151,11 +153,23 @@ class _Loop:
         operations = prune([*again, *block.operations], live)
         if any(value in self.arguments for value in free_values(operations, block.results)):
             return None
+        self._note(again, operations)
         operations = substitute(operations, supplied)
         results = [supplied.get(value, value) for value in block.results]
         self._emit(head, index, operations, results, self._trips(None))
         body = fresh(self.body)
         return [*self.before.operations, replace(self.loop, regions=(body,))]
+
+    def _note(self, again: Sequence[Operation], operations: Sequence[Operation]) -> None:
+        """What of the body that is run again the reverse of the iteration uses."""
+        own = {value: operation for operation in again for value in operation.results}
+        used = [operation for operation in operations if operation.row.pure or operation.row is core.LOAD]
+        kept = {value for operation in used for value in operation.results if value in own}
+        for operation in operations:
+            for value in operation.operands:
+                if value in kept and operation not in again:
+                    kept.remove(value)
+                    self.reverse.fates.append(Fate("recomputed", value, own[value], operation.span))
 
     def record(self) -> list[Operation]:
         """The forward loop with what its reverse needs recorded."""
@@ -174,7 +188,8 @@ class _Loop:
             exporter = LoopExporter(self.builder, forward, self.loop, self.body.arguments[0], self.number)
         else:
             exporter = Exporting(self.builder, forward)
-        resolver = Resolver(self.builder, self.reverse.memory, forward, self.body.arguments, exporter, supplied)
+        fates = self.reverse.fates
+        resolver = Resolver(self.builder, self.reverse.memory, forward, self.body.arguments, exporter, supplied, fates)
         operations, results = resolver.resolve(block.operations, block.results)
         trips = self._trips(counter)
         start = exporter.head.operations if isinstance(exporter, LoopExporter) else []
@@ -381,7 +396,7 @@ def reverse_branch(reverse: Reverse, operation: Operation) -> list[Operation] | 
         results = [
             zeros.zero(value) if total is None else total for value, total in zip(changed, finished, strict=True)
         ]
-        resolver = Resolver(builder, reverse.memory, forwards[position], (), exporter, {})
+        resolver = Resolver(builder, reverse.memory, forwards[position], (), exporter, {}, reverse.fates)
         operations, results = resolver.resolve(block.operations, results)
         regions.append(Region((), (*operations, *zeros.operations), tuple(results)))
         forwards[position] = resolver.forward

@@ -1,9 +1,9 @@
 """What of a program is decided by integers and shapes alone.
 
-Comes in: a function.  Goes out: which values, contents of memory and extents depend on floating-point parameters
-(`unknown`), and for every operation how many such decisions stand between it and the start (its level).  Guaranteed:
-conservative; everything that is not unknown is the same in every run with these integers and shapes in which the
-operation is reached.
+Comes in: a function, and values: by default its floating-point parameters.  Goes out: which values, contents of memory
+and extents depend on them in any way (`unknown`), and for every operation how many such decisions stand between it and
+the start (its level).  Guaranteed: conservative; everything that is not unknown is the same in every run in which the
+operation is reached and everything but these values is the same.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ class Unknowns:
     `made` the level at which memory is made: what is written at a deeper one is perhaps not written.
     """
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, sources: Iterable[Value] | None = None) -> None:
         self.root = roots(function)
-        self.values = {value for value in function.parameters if is_float(value.type)}
+        if sources is None:
+            sources = (value for value in function.parameters if is_float(value.type))
+        self.values = {self.root.get(value, value) for value in sources}
         self.merged: set[Value] = set()
         self.made = dict.fromkeys(function.parameters, 0)
         self._axes: dict[Value, set[int]] = {}

@@ -49,6 +49,7 @@ from adgen.passes.forward import forward
 from adgen.passes.localise import localise, written_parameters
 from adgen.passes.pattern import pattern
 from adgen.passes.pipeline import simplify
+from adgen.passes.residuals import Fate
 from adgen.passes.several import several
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.programs import COTANGENT, EDGES, TANGENT, WIDTH
@@ -112,6 +113,15 @@ def purified(primal: Lowered) -> Lowered:
 
 def _is_none(tree: OutputTree) -> bool:
     return isinstance(tree, OutputConstant) and tree.value is None
+
+
+def fates(primal: Lowered, wrt: Wrt) -> tuple[Function, list[Fate]]:
+    """The function that is reversed, and how the values that its reverse sweep reads get there."""
+    pure = purified(replace(primal, function=simplify(primal.function)))
+    noted: list[Fate] = []
+    scalar = isinstance(pure.output, OutputLeaf) and pure.output.rank is None and pure.output.element.is_float
+    adjoint(pure.function, _targets(pure, wrt), "one" if scalar else "parameters", noted)
+    return pure.function, noted
 
 
 # -- the products ------------------------------------------------------------------------------------------------
