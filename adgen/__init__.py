@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from adgen.ahead.explain import explain
     from adgen.diagnostics import AdgenError
-    from adgen.frontend.library.flow import hook, stop_gradient, tap
+    from adgen.frontend.library.flow import checkpoint, hook, stop_gradient, tap
     from adgen.frontend.library.solvers import fixed_point, linear_solve, root
     from adgen.operators import (
         grad,
@@ -39,6 +39,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AdgenError",
     "LossScaler",
+    "checkpoint",
     "clip_by_global_norm",
     "compile",
     "custom_jvp",
@@ -74,6 +75,7 @@ __all__ = [
 _HOMES = {
     "AdgenError": "adgen.diagnostics",
     "LossScaler": "adgen.operators.training",
+    "checkpoint": "adgen.frontend.library.flow",
     "clip_by_global_norm": "adgen.operators.training",
     "compile": "adgen.operators.compiled",
     "custom_jvp": "adgen.operators.custom",

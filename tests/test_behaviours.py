@@ -243,6 +243,15 @@ def test_behaviour_27_memory_for_time() -> None:
 
     assert adgen.grad(driven, memory=0)(0.3, 100) == pytest.approx(adgen.grad(driven)(0.3, 100), rel=1e-12)
 
+    def marked(x: Any, steps: int) -> Any:
+        for _ in adgen.checkpoint(range(steps)):
+            x = np.sin(x) + 0.1 * x * x
+        return x
+
+    assert adgen.grad(marked)(0.3, 100) == pytest.approx(adgen.grad(driven)(0.3, 100), rel=1e-12)
+    before, after = adgen.explain(driven)(0.3, 100), adgen.explain(marked)(0.3, 100)
+    assert after.workspace_bytes < 0.5 * before.workspace_bytes and "chunks" in after.workspace
+
 
 def test_behaviour_28_in_place_update() -> None:
     """A value that the reverse sweep needs is overwritten."""

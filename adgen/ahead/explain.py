@@ -109,23 +109,24 @@ def _table(values: Sequence[Kept]) -> Iterator[str]:
         yield f"    {line:9s} {kept.text:{width}s}  {NAMES[kept.how]:14s} {reader}".rstrip()
 
 
-def explain(function: Callable[..., Any] | None = None, wrt: Any = None) -> Any:
+def explain(function: Callable[..., Any] | None = None, wrt: Any = None, memory: str | int | None = None) -> Any:
     """What the gradient of a function costs, what it keeps, and where it is zero and why.
 
     `explain(f)(*args)` gives an `Explanation`; printing it says for each parameter that `wrt` names whether a
     derivative gets to the result, and if none does, the first line at which it ends.  Compiles nothing; the arguments
     are run through the interpreter of the intermediate representation, so small ones are best.
+    `memory` is as in `grad`.
     """
     if function is None:
-        return lambda given: explain(given, wrt)
-    operator = Operator(function, "value", wrt)
+        return lambda given: explain(given, wrt, memory)
+    operator = Operator(function, "value", wrt, memory)
 
     @wraps(operator.target.function)
     def wrapper(*args: Any, **kwargs: Any) -> Explanation:
         arguments = operator.arguments(args, kwargs)
         specs = operator.specs(arguments)
         names = operator.resolved(specs).names
-        options = Options(operator.name, names, ("value", "grad", "vjp"))
+        options = Options(operator.name, names, ("value", "grad", "vjp"), memory=operator.memory)
         made = subject(operator.target.function, options, specs)
         counts = {product: checks.operations(made, product, arguments) for product in made.units}
         return explanation(made, Measured(arguments, counts))

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 
 from adgen.diagnostics import AdgenError
-from adgen.runtime.sizes import bytes_of
+from adgen.sizes import bytes_of
 
 PRODUCTS = ("value", "grad", "jvp", "vjp", "hvp")
 DEFAULT_PRODUCTS = ("value", "grad", "jvp", "vjp")

@@ -21,7 +21,7 @@ from adgen.ir.nodes import Function
 from adgen.passes.pipeline import optimise
 from adgen.passes.unchecked import unchecked
 from adgen.runtime.annotations import parse_argument, parse_static, signature_specs
-from adgen.runtime.differentiate import differentiate, purified, taps_of
+from adgen.runtime.differentiate import differentiate, plans, purified, taps_of
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.missing import searches
 from adgen.runtime.wrt import Wrt, has_floats, resolve
@@ -120,6 +120,8 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
     made.remarks += [*primal.warnings, *decided, *(searches(primal, wrt) if wrt is not None else ())]
     if wrt is None:
         made.remarks.append(f"{_underived(primal)}, so no derivative")
+    else:
+        made.remarks += plans(primal, wrt)
     for product in options.products:
         if product != "value" and (wrt is None or (product in ("jvp", "hvp") and untapped(primal, wrt) is None)):
             continue

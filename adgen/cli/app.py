@@ -127,6 +127,7 @@ def explain(
     wrt: Wrt = None,
     arg: Arg = None,
     static: Static = None,
+    memory: Annotated[str | None, typer.Option(help="What the residuals of a loop may take, as 256MB.")] = None,
     max_bytes: Annotated[
         str | None, typer.Option(help="Fail when the workspace of a gradient is larger, as 64kB.", show_default=False)
     ] = None,
@@ -137,10 +138,11 @@ def explain(
 ) -> None:
     """Say what a gradient costs, what its reverse sweep keeps, and why it is zero where it is."""
     from adgen.ahead import Options, explain_file
-    from adgen.runtime.sizes import bytes_of
+    from adgen.sizes import bytes_of
 
     limit = bytes_of(max_bytes)
-    found = explain_file(file, Options.parse(function, wrt, "value,grad,vjp", arg or (), static or ()))
+    options = Options.parse(function, wrt, "value,grad,vjp", arg or (), static or (), memory=memory)
+    found = explain_file(file, options)
     typer.echo("\n\n".join(map(str, found)))
     excess = [line for explanation in found for line in explanation.excess(limit, max_ratio)]
     for line in excess:

@@ -84,7 +84,8 @@ class EntryBounds:
         if len(found) != len(pairs):
             return None
         if all(low is high for low, high in found):
-            (made,) = self.builder.emit(operation.row, [low for low, _ in found], operation.attributes)
+            operands, names = [low for low, _ in found], [value.name]
+            (made,) = self.builder.emit(operation.row, operands, operation.attributes, (), names)
             return made, made
         if operation.row in ARITHMETIC:
             return self._polynomial(self.form(value))

@@ -17,8 +17,17 @@ from adgen.ir.types import Buffer
 
 Polynomial = Counter[tuple[str, ...]]  # number of times that a product of names occurs
 
-_SPELLED = {ops.MAXIMUM: "max({}, {})", ops.MINIMUM: "min({}, {})", ops.FLOORDIV: "({} // {})"}
+_SPELLED = {
+    ops.MAXIMUM: "max({}, {})",
+    ops.MINIMUM: "min({}, {})",
+    ops.FLOORDIV: "({} // {})",
+    ops.DIV: "({} / {})",
+    ops.SELECT: "({1} if {0} else {2})",
+    ops.LE: "{} <= {}",
+}
+_SILENT = (ops.TO_F64, ops.TO_I64)
 _DEEPEST = 40
+_LONG = 24  # characters
 
 
 def workspace_formula(plan: Plan, names: Mapping[Value, str], extents: Mapping[tuple[Value, int], str]) -> str:
@@ -31,7 +40,7 @@ def workspace_formula(plan: Plan, names: Mapping[Value, str], extents: Mapping[t
         for extent in sizes:
             product = _times(product, reader.polynomial(extent))
         total.update(product)
-    return _factored(total)
+    return ", ".join([_factored(total), *(f"{name} = {text}" for name, text in reader.named.items())])
 
 
 class _Reader:
@@ -39,6 +48,7 @@ class _Reader:
         self.plan = plan
         self.names = names
         self.extents = extents
+        self.named: dict[str, str] = {}  # what is long and has a name
 
     def polynomial(self, value: Value, depth: int = 0) -> Polynomial:
         """An integer as a sum of products."""
@@ -53,6 +63,8 @@ class _Reader:
             return Counter({(self.extents[operation.operands[0], operation.attributes["axis"]],): 1})
         if depth > _DEEPEST:
             return Counter({("...",): 1})
+        if row in _SILENT:
+            return self.polynomial(operation.operands[0], depth + 1)
         parts = [self.polynomial(operand, depth + 1) for operand in operation.operands]
         if row is ops.ADD:
             return _plus(parts[0], parts[1], 1)
@@ -63,7 +75,11 @@ class _Reader:
         if row is ops.MAXIMUM and not all(parts):
             return parts[0] or parts[1]  # at least 0 goes without saying
         texts = [_sum(part) for part in parts]
+        if row in (ops.FLOORDIV, ops.DIV):
+            texts = [f"({text})" if " " in text and not text.startswith("max(") else text for text in texts]
         spelled = _SPELLED[row].format(*texts) if row in _SPELLED else f"{row.name}({', '.join(texts)})"
+        if value.name and len(spelled) > _LONG and self.named.setdefault(value.name, spelled) == spelled:
+            spelled = value.name
         return Counter({(spelled,): 1})
 
 

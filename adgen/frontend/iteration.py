@@ -113,6 +113,8 @@ def _loop(ctx: Context, node: ast.For, source: Loop, peeled: bool) -> None:
         run_loop(ctx, _header(ctx, node, source), _body(ctx, node, source))
         return
     except (Unstable, NeedStatic) as error:
+        if source.memory is not None:
+            raise  # taken apart it would not be run again
         lists = filling.grown(ctx, node) if source.trip is None and isinstance(error, Unstable) else {}
         if lists:
             entry.restore()
@@ -160,7 +162,7 @@ def _header(ctx: Context, node: ast.For, source: Loop) -> Header:
     if isinstance(node.target, ast.Tuple) and source.start == 0 and isinstance(node.target.elts[0], ast.Name):
         name = node.target.elts[0].id if _is_enumerate(node.iter) else name
     name = name if name.isidentifier() and name != "_" else "i"
-    return Header(node, start, stop, source.step, source.trip, name, choosing=source.trip is None)
+    return Header(node, start, stop, source.step, source.trip, name, None, source.trip is None, source.memory)
 
 
 def _is_enumerate(node: ast.expr) -> bool:
@@ -179,7 +181,7 @@ def _body(ctx: Context, node: ast.For, source: Loop) -> Callable[[Value | None],
 
 def _peel(ctx: Context, node: ast.For, source: Loop) -> None:
     """The first iteration by itself, then a loop over the others."""
-    rest = Loop(source.start + source.step, source.stop, source.step, source.item, source.what)
+    rest = replace(source, start=source.start + source.step)
     _iterations(ctx, node, _items(source)[:1], lambda: _loop(ctx, node, rest, peeled=True))
 
 

@@ -38,7 +38,7 @@ class Choosing(Unstable):
 class Header:
     """How a loop runs.  A `for` has bounds; a `while` has a test that is lowered in a region of its own.
 
-    `choosing`: what it carries may be of several kinds.
+    `choosing`: what it carries may be of several kinds.  `memory`: how many bytes its residuals may take.
     """
 
     node: ast.For | ast.While
@@ -49,6 +49,7 @@ class Header:
     name: str = "i"
     test: Callable[[], bool | Value] | None = None
     choosing: bool = True
+    memory: int | None = None
 
 
 @dataclass(eq=False)
@@ -153,6 +154,11 @@ def emit(
         assert header.start is not None and header.stop is not None
         block.results = (*([going] if going is not None else []), *out.values)
         attributes = {"step": header.step, "exit": going is not None}
+        if header.memory is not None:
+            if going is not None:
+                help = "let it run to its end, or leave the checkpoint out"
+                ctx.fail("AD244", "a loop that may stop early cannot be run again from a checkpoint", help)
+            attributes["memory"] = header.memory
         operands = (header.start, header.stop, *carried)
         results = builder.emit(core.FOR, operands, attributes, (block.region(),), names)
     else:

@@ -136,6 +136,7 @@ class Loop:
     item for an index, which is an int when the loop is unrolled and a dynamic number otherwise.  `unroll` asks for
     ints: the items are those of a static container.  An iterator (`what` says which) can be run through once: `used`
     says how many items have been taken, which is part of the state of the program as the contents of a list are.
+    `memory`: how many bytes the residuals of the loop may take; None: nothing was said.
     """
 
     start: Any
@@ -145,6 +146,7 @@ class Loop:
     what: str = "range"
     unroll: bool = False
     used: Any = 0
+    memory: int | None = None
 
     @property
     def trip(self) -> int | None:

@@ -25,8 +25,8 @@ from adgen.runtime.calls import Entry, direct_call
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.pullback import leaves_of
 from adgen.runtime.signatures import bind, describe_arguments, signature_of, specs_key
-from adgen.runtime.sizes import bytes_of
 from adgen.runtime.wrt import Wrt, check_form, resolve
+from adgen.sizes import bytes_of
 
 NESTING = ("value", "grad", "value_and_grad")  # what is a function of the same arguments and of nothing else
 Fast = dict[tuple[type, ...], Callable[..., Any]]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from adgen import ops
-from adgen.diagnostics import AdgenError
+from adgen.diagnostics import AdgenError, Span
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import reachable, unused
@@ -27,7 +27,7 @@ from adgen.ir.types import I64, Buffer, Scalar, Stack, is_float
 from adgen.passes.activity import roots
 from adgen.passes.adjoint import adjoint, without_values
 from adgen.passes.callees import floats
-from adgen.passes.chunk_sizes import buffer_bytes, chunk_count, chunk_size, chunk_steps, residual_bytes
+from adgen.passes.chunk_sizes import buffer_bytes, chunk_count, chunk_size, chunk_steps, named, residual_bytes
 from adgen.passes.custom import inlined, zeros_like
 from adgen.passes.extents import index_of, trip_count
 from adgen.passes.forward import forward
@@ -36,9 +36,13 @@ from adgen.passes.pipeline import PRIMAL, apply
 from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 
 
-def checkpointed(function: Function, memory: int) -> Function:
+def checkpointed(
+    function: Function, memory: int | None, chunked: list[tuple[Span | None, int]] | None = None
+) -> Function:
     """The function with chunks for the steps of loops whose residuals take more than `memory` bytes.
 
+    What a loop says of itself (`memory` among its attributes) counts more; None: the others are left as they are.
+    The places of these loops and their limits are appended to `chunked`.
     A loop is followed by a `custom` operation that takes the steps that the loop leaves to it, which is all or none.
     """
     made: dict[str, Function] = {}
@@ -46,12 +50,18 @@ def checkpointed(function: Function, memory: int) -> Function:
     known = {op.result: op for op in walk(function.body) if op.row in (core.CONST, core.TABLE)}
 
     def transform(builder: Builder, operation: Operation, mapping: Mapping) -> bool:
-        parts = _parts(operation, root, known) if operation.row is core.FOR else None
-        if parts is None:
+        limit = operation.attributes.get("memory", memory) if operation.row is core.FOR else None
+        parts = _parts(operation, root, known) if limit is not None else None
+        if parts is None or limit is None:
             return False
         around = {**function.callees, **made}
-        return _Chunks(function, parts, around, made, memory).emit(builder, mapping)
+        changed = _Chunks(function, parts, around, made, limit).emit(builder, mapping)
+        if changed and chunked is not None:
+            chunked.append((operation.span, limit))
+        return changed
 
+    if memory is None and not any("memory" in operation.attributes for operation in walk(function.body)):
+        return function
     body = rebuild(function, transform)
     return reachable(replace(body, callees={**function.callees, **made})) if made else function
 
@@ -98,7 +108,8 @@ def _parts(loop: Operation, root: Mapping, known: dict[Value, Operation]) -> Par
     read = {root[op.operands[0]] for op in inside if op.row is core.LOAD}
     stacks = any(isinstance(value.type, Stack) for value in free)
     aliased = any(value not in written and root.get(value) in written for value in free)
-    if loop.attributes.get("exit") or stacks or aliased or not (written & read or loop.operands[2:]):
+    alone = "memory" not in loop.attributes and not (written & read or loop.operands[2:])
+    if loop.attributes.get("exit") or stacks or aliased or alone:
         return None
     buffers = [value for value in free if isinstance(value.type, Buffer)]
     state = tuple(value for value in buffers if value in written)
@@ -182,15 +193,16 @@ class _Chunks:
             )
 
         bytes_ = left(count)
-        if bytes_ is None:
+        if bytes_ is None and "memory" not in parts.loop.attributes:
             return False
-        fits = builder.op(ops.LE, bytes_, builder.index(self.memory))
-        whole = builder.op(ops.SELECT, fits, count, zero)
+        whole = zero  # what is kept within a step may be much for a loop around
+        if bytes_ is not None and self.memory:
+            fits = builder.op(ops.LE, bytes_, builder.index(self.memory))
+            whole = named(builder.op(ops.SELECT, fits, count, zero), "whole")
         rest = builder.op(ops.SUB, count, whole)
         carried = self.steps(builder, mapping, mapped(parts.start, mapping), low, zero, whole)
         each = left(builder.index(1))
-        assert each is not None
-        size = chunk_size(builder, rest, self._state(builder, mapping), each)
+        size = chunk_size(builder, rest, self._state(builder, mapping), each or builder.index(1))
         record(builder, parts.loop, self._custom(builder, mapping, (low, rest, size), carried, pulled), mapping)
         return True
 
@@ -214,7 +226,7 @@ class _Chunks:
             mapping = dict(zip((*parts.state, *parts.constants), (*copies, *constants), strict=True))
             block.results = (*self.steps(builder, mapping, start, *integers), *copies)
         made = builder.function(f"{self.name}_steps", block, [value.name or "out" for value in block.results])
-        steps = apply(replace(made, callees=self.around), PRIMAL)
+        steps = apply(checkpointed(replace(made, callees=self.around), None), PRIMAL)
         return without_values(adjoint(steps, floats(steps.parameters)), steps)
 
     def _custom(

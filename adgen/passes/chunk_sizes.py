@@ -24,12 +24,19 @@ def chunk_size(builder: Builder, steps: Value, state: Value, each: Value) -> Val
     wide = [builder.op(ops.TO_F64, value) for value in (steps, state, builder.op(ops.MAXIMUM, each, builder.index(1)))]
     ratio = builder.op(ops.DIV, builder.op(ops.MUL, wide[0], wide[1]), wide[2])
     root = builder.op(ops.TO_I64, builder.op(ops.CEIL, builder.op(ops.SQRT, ratio)))
-    return builder.op(ops.MAXIMUM, root, builder.index(1))
+    return named(builder.op(ops.MAXIMUM, root, builder.index(1)), "chunk")
 
 
 def chunk_count(builder: Builder, steps: Value, size: Value) -> Value:
     """How many chunks there are; the last one may be shorter."""
-    return builder.op(ops.FLOORDIV, builder.op(ops.SUB, builder.op(ops.ADD, steps, size), builder.index(1)), size)
+    last = builder.op(ops.SUB, builder.op(ops.ADD, steps, size), builder.index(1))
+    return named(builder.op(ops.FLOORDIV, last, size), "chunks")
+
+
+def named(value: Value, name: str) -> Value:
+    """The value under a name that formulas of the workspace use."""
+    value.name = value.name or name
+    return value
 
 
 def chunk_steps(builder: Builder, chunk: Value, steps: Value, size: Value) -> tuple[Value, Value]:

@@ -7,6 +7,7 @@ place, as it is emitted.  `inlined` puts the body of a rule where a derivative i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from adgen import ops
 from adgen.ir import core
@@ -14,14 +15,14 @@ from adgen.ir.builder import Builder
 from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import Buffer
-from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
+from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, rebuild, record
 
 IDENTITIES = (ops.STOP, ops.TAPPED)
 FORGOTTEN = (core.CUSTOM, core.TAP, *IDENTITIES)
 
 
 def inline_custom(function: Function) -> Function:
-    """A `custom` operation becomes what it runs, and what is there for derivatives alone becomes its operand.
+    """A `custom` operation becomes what it runs, and what is there for derivatives alone becomes its operand, or goes.
 
     Before:  function f(%x: f64) -> (out) {
                %out = custom %x {jvp="", outputs=0, types=["f64"], vjp="f_rule"} () {
@@ -47,6 +48,10 @@ def inline_custom(function: Function) -> Function:
         if operation.row is core.TAP:
             record(builder, operation, (_zeros(builder, operation, mapping),), mapping)
             return True
+        if operation.row is core.FOR and "memory" in operation.attributes:
+            plain = {key: value for key, value in operation.attributes.items() if key != "memory"}
+            clone_operation(builder, replace(operation, attributes=plain), mapping, inside)
+            return True
         if operation.row is not core.CUSTOM:
             return False
         (region,) = operation.regions
@@ -55,9 +60,13 @@ def inline_custom(function: Function) -> Function:
         return True
 
     functions = (function, *function.callees.values())
-    if not any(operation.row in FORGOTTEN for each in functions for operation in walk(each.body)):
+    if not any(_is_forgotten(operation) for each in functions for operation in walk(each.body)):
         return function
     return reachable(everywhere(function, lambda each: rebuild(each, inside)))
+
+
+def _is_forgotten(operation: Operation) -> bool:
+    return operation.row in FORGOTTEN or (operation.row is core.FOR and "memory" in operation.attributes)
 
 
 def _zeros(builder: Builder, tap: Operation, mapping: Mapping) -> Value:

@@ -159,7 +159,7 @@ def _fold_for(builder: Builder, operation: Operation, mapping: Mapping) -> bool:
     if trips == 0:
         record(builder, operation, operands[2:], mapping)
         return True
-    if trips == 1:
+    if trips == 1 and "memory" not in operation.attributes:
         results = _inline(builder, region, (operands[0], *operands[2:]), mapping)
         record(builder, operation, results[exit:], mapping)
         return True

@@ -23,7 +23,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from adgen.diagnostics import AdgenError
+from adgen.diagnostics import AdgenError, Span
 from adgen.frontend.specs import (
     ArraySpec,
     Leaf,
@@ -89,9 +89,31 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
             function.span,
             "use grad, value_and_grad or vjp",
         )
-    if wrt.memory is not None and product in REVERSED:
-        pure = replace(pure, function=simplify(checkpointed(pure.function, wrt.memory)))
+    if product in REVERSED:
+        pure = replace(pure, function=_chunked(pure.function, wrt.memory))
     return _renamed(_BUILDERS[product](pure, wrt), f"_{product}")
+
+
+def plans(primal: Lowered, wrt: Wrt) -> list[str]:
+    """What is done about the memory of each loop that is not simply recorded, in words."""
+    chunked: list[tuple[Span | None, int]] = []
+    checkpointed(purified(replace(primal, function=simplify(primal.function))).function, wrt.memory, chunked)
+    found = []
+    for span, limit in dict.fromkeys(chunked):
+        place = f" in line {span.line}" if span else ""
+        found.append(f"loop{place}: {f'where its steps leave more than {limit} bytes, ' if limit else ''}{PLAN}")
+    return found
+
+
+PLAN = (
+    "the state is kept at the start of each of `chunks` chunks of `chunk` steps, and a chunk is run again and recorded "
+    "when the reverse sweep gets to it: no step is taken more than twice"
+)
+
+
+def _chunked(function: Function, memory: int | None) -> Function:
+    made = checkpointed(function, memory)
+    return function if made is function else simplify(made)
 
 
 def purified(primal: Lowered) -> Lowered:

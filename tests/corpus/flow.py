@@ -80,3 +80,51 @@ def hooked_view_that_is_overwritten(w=np.array([[0.1, 0.7], [0.3, -0.4]]), s=np.
     s[0] = 0.0
     w[0, 1] = 5.0
     return total + np.sum(w) * s[1]
+
+
+@adgen.checkpoint
+def stepped(u, c, scratch):
+    f = np.sin(c * u) + 0.1 * u * u
+    scratch[0] += np.sum(f)
+    if c > 0.5:
+        f = f * np.exp(-f)
+    return u + 0.01 * f, f[0]
+
+
+def checkpointed_step(u=np.array([0.1, 0.7, 0.3]), c=0.9, n=4):
+    scratch, total = np.zeros(2), 0.0
+    for _ in range(n):
+        u, first = stepped(u, c, scratch)
+        total += first * scratch[0]
+    return np.sum(u * u) + total * scratch[0]
+
+
+def checkpointed_loop(u=np.array([0.1, 0.7, 0.3]), c=0.9, n=7):
+    before, s = u.copy(), 1.0
+    for t in adgen.checkpoint(range(n - 1, 0, -2), memory="1kB"):
+        for k in adgen.checkpoint(range(1, len(u))):
+            u[k] += c * np.sin(u[k - 1]) * before[k] + t * 0.01
+        s = s * c + u[1]
+        before[:] = u
+    return np.sum(u * before) * s
+
+
+def checkpointed_rows(w=np.array([[0.1, 0.7], [0.3, -0.4], [0.2, 0.5]]), x=np.array([0.5, 2.0])):
+    total = 1.0
+    for i, row in adgen.checkpoint(enumerate(w)):
+        total = np.sin(total * (row @ x)) + i
+    return total
+
+
+def checkpointed_closure(x=0.7, c=1.2):
+    pair = adgen.checkpoint(lambda z: (np.sin(z * c), z**c))
+    a, b = pair(x)
+    d, _ = pair(a * b)
+    return a * b * d
+
+
+def checkpointed_once(x=np.array([0.5, 2.0])):
+    y = np.zeros(2)
+    for k in adgen.checkpoint(range(1)):
+        y = x * x + k
+    return np.sum(y * x)

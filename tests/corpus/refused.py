@@ -5,6 +5,8 @@ import threading
 import time
 
 import numpy as np
+
+import adgen
 from scipy import special
 
 LOCK = threading.Lock()
@@ -1016,3 +1018,24 @@ def remainder_of_integers_as_in_c(a=np.array([1, 2], np.int32)):
 
 def integers_rounded_to_tens(a=np.array([14, 2], np.int32)):
     return np.round(a, -1)  # AD203 integers
+
+
+def checkpoint_of_a_loop_that_stops(x=0.5, n=3):
+    for k in adgen.checkpoint(range(n)):  # AD244 stop early
+        x = x * x
+        if x > 3.0:
+            break
+    return x
+
+
+def checkpoint_of_a_sequence(x=0.5):
+    for k in adgen.checkpoint((1.0, 2.0)):  # AD244 known items
+        x = x * k
+    return x
+
+
+def checkpoint_of_changing_kinds(x=0.5, n=3):
+    y = None
+    for k in adgen.checkpoint(range(2)):  # AD310 y
+        y = x if y is None else [y]
+    return x

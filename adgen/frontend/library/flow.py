@@ -3,8 +3,34 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable
 from typing import Any
+
+from adgen.sizes import bytes_of
+
+
+def checkpoint(target: Any, memory: str | int | None = 0) -> Any:
+    """What `target` is: a function, or what a `for` runs over.  It is run again by the reverse sweep, not recorded.
+
+    `for t in adgen.checkpoint(range(n)):` keeps the state of the loop at some of its steps and runs the steps between
+    them a second time; all is recorded where that takes no more than `memory` (`"256MB"`, or bytes).  Of a function,
+    also as a decorator, what it is given is kept.  Derivatives are the same to rounding.
+    """
+    limit = bytes_of(memory)
+    return recomputed(target, limit) if callable(target) else target
+
+
+def recomputed(target: Callable[..., Any], limit: int | None) -> Callable[..., Any]:
+    """A function as the one step of a loop that is run again."""
+
+    @functools.wraps(target)
+    def again(*args: Any, **kwargs: Any) -> Any:
+        for _ in checkpoint(range(1), limit):
+            result = target(*args, **kwargs)
+        return result
+
+    return again
 
 
 def stop_gradient(x: Any) -> Any:

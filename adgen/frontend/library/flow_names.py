@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adgen import ops
-from adgen.frontend import memory, scalars
+from adgen.frontend import calls, comprehensions, memory, scalars
 from adgen.frontend.arrays.elementwise import combined
 from adgen.frontend.arrays.model import Lazy, View
 from adgen.frontend.arrays.registry import expands
@@ -17,10 +17,11 @@ from adgen.frontend.complexes.types import complex_kind
 from adgen.frontend.library import flow
 from adgen.frontend.specs import rebuild
 from adgen.frontend.state import is_instance, items_of
-from adgen.frontend.values import KINDS, Number, describe, is_number, is_static
+from adgen.frontend.values import KINDS, Closure, Method, Number, describe, is_number, is_static
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Value
 from adgen.ir.types import F32, F64, Buffer, Scalar, is_float
+from adgen.sizes import bytes_of
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -38,6 +39,20 @@ def stop_gradient(ctx: Context, x: Any) -> Any:
     if not isinstance(x, KINDS) and (isinstance(x, tuple | list | dict) or is_instance(x)):
         return ctx.own(rebuild(type(x), [(key, stop_gradient(ctx, item)) for key, item in items_of(x).items()]))
     ctx.fail("AD302", f"`stop_gradient` is not defined for {describe(x)}", "pass a number, an array or a structure")
+
+
+@expands(flow.checkpoint)
+def checkpoint(ctx: Context, target: Any, memory: Any = 0) -> Any:
+    """`adgen.checkpoint` of what a loop runs over, or of a function."""
+    if not is_static(memory):
+        ctx.fail("AD222", "the memory of a checkpoint must be known when compiling")
+    limit = bytes_of(memory)
+    if callable(target) or isinstance(target, Closure | Method):
+        return calls.call(ctx, flow.recomputed, [target, limit], {})
+    source = comprehensions.iterate(ctx, target)
+    if source.unroll:
+        ctx.fail("AD244", "a loop over known items is taken apart, and its steps cannot be run again", "use a `range`")
+    return ctx.own(replace(source, memory=limit))
 
 
 @expands(flow.tap)
