@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from adgen.operators.custom import custom_jvp, custom_vjp
     from adgen.operators.low_level import low_level
     from adgen.operators.optimising import scipy_problem
+    from adgen.operators.recording import record
     from adgen.operators.symbolic import from_sympy
     from adgen.operators.training import LossScaler, clip_by_global_norm, monitor
 
@@ -61,6 +62,7 @@ __all__ = [
     "load",
     "low_level",
     "monitor",
+    "record",
     "root",
     "scipy_problem",
     "sparsity",
@@ -90,6 +92,7 @@ _HOMES = {
     "low_level": "adgen.operators.low_level",
     "monitor": "adgen.operators.training",
     "scipy_problem": "adgen.operators.optimising",
+    "record": "adgen.operators.recording",
     "root": "adgen.frontend.library.solvers",
     "stop_gradient": "adgen.frontend.library.flow",
     "tap": "adgen.frontend.library.flow",

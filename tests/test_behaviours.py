@@ -114,6 +114,14 @@ def test_behaviour_13_gradcheck() -> None:
     assert adgen.gradcheck(cube, (x,), eps=1e-6, atol=1e-4) is True
 
 
+def test_behaviour_14_recorded_scope() -> None:
+    """In the style of a tape: the block runs as Python, and is compiled when its gradient is asked for."""
+    x = 3.0
+    with adgen.record() as tape:
+        y = x**2
+    assert y == 9.0 and tape.gradient("y", "x") == 6.0
+
+
 def test_behaviour_15_linear_regression() -> None:
     """Gradient descent in plain Python around a compiled gradient."""
     generator = np.random.default_rng(0)
