@@ -76,8 +76,11 @@ class Builder:
         Raises TypeError when the operand types do not fit the row.
         """
         operands, regions = tuple(operands), tuple(regions)
-        attributes = MappingProxyType(dict(attributes)) if attributes else NO_ATTRIBUTES
-        types = row.infer(tuple(value.type for value in operands), attributes)
+        if not attributes:
+            attributes = NO_ATTRIBUTES
+        elif type(attributes) is not MappingProxyType:  # else it is that of another operation
+            attributes = MappingProxyType(dict(attributes))
+        types = row.infer(tuple([value.type for value in operands]), attributes)
         key = None
         if row.pure:
             simpler = self._simplified(row, operands, types)
@@ -87,8 +90,9 @@ class Builder:
             for block in reversed(self.blocks):
                 if key in block.shared:
                     return block.shared[key]
-        names = [*names, *[""] * (len(types) - len(names))]
-        results = tuple(Value(kind, name) for kind, name in zip(types, names, strict=True))
+        if len(names) < len(types):
+            names = [*names, *[""] * (len(types) - len(names))]
+        results = tuple([Value(kind, name) for kind, name in zip(types, names, strict=True)])
         operation = Operation(row, operands, results, attributes, regions, span or self.span)
         self.append(operation)
         if key is not None:
@@ -110,7 +114,7 @@ class Builder:
         if row.evaluate is None:
             return None
         numbers = [self.known(value) for value in operands]
-        if operands and all(number is not None for number in numbers):
+        if operands and None not in numbers:
             with np.errstate(all="ignore"):
                 try:
                     return self.const(row.evaluate(*(typed(n, v.type) for n, v in zip(numbers, operands))), types[0])

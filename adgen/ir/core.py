@@ -63,8 +63,9 @@ def _element(attributes: Attributes) -> Scalar:
 
 
 def _integers(types: tuple[Type, ...]) -> None:
-    if any(kind != I64 for kind in types):
-        raise _fail("indices and extents must be i64")
+    for kind in types:
+        if kind is not I64 and kind != I64:
+            raise _fail("indices and extents must be i64")
 
 
 def _buffer(types: tuple[Type, ...]) -> Buffer:

@@ -51,7 +51,7 @@ class Tape:
     def gradient(self, of: str, wrt: str | tuple[str, ...], cotangent: Any = None) -> Any:
         """The gradient of a variable that the block sets for one that it reads, or a tuple of them.
 
-        It may be asked for many times.  `cotangent` has the shape of the variable, and is needed where that is no number.
+        It may be asked for many times.  `cotangent` has the shape of the variable; where that is a number it is 1.
         Raises AdgenError when the block does not set, or read, variables of these names.
         """
         if of not in scan.assigned(self._body):
@@ -80,10 +80,10 @@ class Tape:
 
 
 def record() -> Tape:
-    """A scope whose statements are recorded, in the style of a tape.
+    """A scope whose statements are recorded, as with a tape.
 
-    `with adgen.record() as tape: y = x**2`, and then `tape.gradient("y", "x")`.  Python runs the block as it stands; its
-    text is compiled when a gradient is first asked for.
+    `with adgen.record() as tape: y = x**2`, and then `tape.gradient("y", "x")`.  Python runs the block as it stands;
+    its text is compiled when a gradient is first asked for.
     """
     return Tape()
 

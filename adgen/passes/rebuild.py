@@ -37,14 +37,14 @@ def clone_operation(
     builder: Builder, operation: Operation, mapping: Mapping, transform: Transform | None = None
 ) -> None:
     """Append a copy of one operation, its regions copied with the transform."""
-    operands = tuple(mapping.get(value, value) for value in operation.operands)
+    operands = tuple([mapping.get(value, value) for value in operation.operands])
     row = operation.row
     if row is core.DIM:
         record(builder, operation, (builder.dim(operands[0], operation.attributes["axis"]),), mapping)
         return
     if row is core.CHECK and builder.known(operands[0]) is True:
         return
-    regions = tuple(clone_region(builder, region, mapping, transform) for region in operation.regions)
+    regions = tuple([clone_region(builder, region, mapping, transform) for region in operation.regions])
     names = [value.name for value in operation.results]
     results = builder.emit(row, operands, operation.attributes, regions, names, builder.span)
     record(builder, operation, results, mapping)
@@ -62,7 +62,7 @@ def clone_region(builder: Builder, region: Region, mapping: Mapping, transform: 
 
 def mapped(values: Iterable[Value], mapping: Mapping) -> tuple[Value, ...]:
     """What the map has for the values; a value unknown to it stands for itself."""
-    return tuple(mapping.get(value, value) for value in values)
+    return tuple([mapping.get(value, value) for value in values])
 
 
 def record(builder: Builder, operation: Operation, results: tuple[Value, ...], mapping: Mapping) -> None:

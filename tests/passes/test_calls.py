@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,8 +31,9 @@ CORPUS = harness.corpus("recursion")
 named = pytest.mark.parametrize("function", CORPUS, ids=[function.__name__ for function in CORPUS])
 
 
+@functools.cache
 def lowered(function: Callable[..., Any]) -> tuple[Function, list[Any]]:
-    """A function of the corpus and its arguments."""
+    """A function of the corpus and its arguments; finding a recursion may take seconds."""
     samples = harness.samples(function)
     made = harness.lowered_for(function, samples)
     return made.function, [samples[leaf.path[0]] for leaf in made.leaves]

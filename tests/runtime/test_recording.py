@@ -14,7 +14,7 @@ def test_a_variable_for_another() -> None:
     """Of a number, as often as it is asked for; the block itself has run as Python."""
     x = 3.0
     with adgen.record() as tape:
-        y = x**2
+        y = x**2  # noqa: F841
         z = 3.0 * y
     assert (y, z) == (9.0, 27.0)
     assert tape.gradient("y", "x") == 6.0
@@ -57,7 +57,7 @@ def test_wrong_names() -> None:
     """They are refused, with the names there are."""
     x = 3.0
     with adgen.record() as tape:
-        y = x**2
+        y = x**2  # noqa: F841
     with pytest.raises(adgen.AdgenError, match="does not set `q`(.|\n)*it has: `y`"):
         tape.gradient("q", "x")
     with pytest.raises(adgen.AdgenError, match="does not read a number or array `y`(.|\n)*it has: `x`"):
@@ -69,7 +69,7 @@ def test_what_is_no_block() -> None:
 
     def early(x):
         with adgen.record() as tape:
-            y = x**2
+            y = x**2  # noqa: F841
             if y > 100.0:
                 return y, tape
         return y, tape
