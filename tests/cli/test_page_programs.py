@@ -1,4 +1,4 @@
-"""The snippets of `docs/derivatives.md` are a program that runs."""
+"""The snippets of a page of the documentation are a program that runs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "derivatives.md"
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_the_page_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["derivatives", "tour"])
+def test_the_page_runs(page: str, tmp_path: Path) -> None:
     """What the snippets assert holds."""
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     program = tmp_path / "page.py"
     program.write_text("\n".join(blocks), encoding="utf-8")
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=dict(os.environ))
