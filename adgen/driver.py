@@ -24,6 +24,7 @@ from adgen.passes.pipeline import optimise
 from adgen.runtime.differentiate import differentiate, differentiated, gradient_tree
 from adgen.runtime.missing import searches
 from adgen.runtime.programs import Program, Site
+from adgen.runtime.tracing import begun
 from adgen.runtime.wrt import Wrt
 from adgen.toolchain import build
 
@@ -48,15 +49,20 @@ def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], pro
     return Build(library, (program(primal, wrt, derived, optimised, emitted),))
 
 
-def lower_function(function: Callable[..., Any], specs: Mapping[str, Spec]) -> Lowered:
-    """The IR of a function, or of what an operator makes of one."""
-    operator = getattr(function, "__adgen__", None)
-    return operator.lower(specs) if operator else lower(function, specs, pushed)
+def lower_function(function: Callable[..., Any], specs: Mapping[str, Spec], traced: bool = False) -> Lowered:
+    """The IR of a function, or of what an operator makes of one; `traced`: checked for what is not finite."""
+    if (operator := getattr(function, "__adgen__", None)) is None:
+        lowered = lower(function, specs, pushed)
+        return begun(lowered) if traced else lowered
+    made: Lowered = operator.lower(specs, traced)
+    return made
 
 
-def lower_product(function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Lowered:
+def lower_product(
+    function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None, traced: bool = False
+) -> Lowered:
     """The IR of one product of a function."""
-    return differentiate(lower_function(function, specs), product, wrt)
+    return differentiate(lower_function(function, specs, traced or product == "traced"), product, wrt)
 
 
 def program(primal: Lowered, wrt: Wrt | None, derived: Lowered, optimised: Function, emitted: Emitted) -> Program:

@@ -301,6 +301,19 @@ def test_behaviour_31_why_a_gradient_is_zero() -> None:
     assert finding.line == f.__code__.co_firstlineno + 1
 
 
+def test_behaviour_32_the_first_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By an option or the environment: the line, the operation, its operands, in the function and in the derivative."""
+
+    def f(x: Any) -> Any:
+        return np.sum(np.sqrt(x))
+
+    with pytest.raises(FloatingPointError, match=r"sqrt\(-1.0\) is nan, in the function\n.*\n.*np.sqrt\(x\)"):
+        adgen.grad(f, trace_nan=True)(X - 2.0)
+    monkeypatch.setenv("ADGEN_TRACE_NAN", "1")
+    with pytest.raises(FloatingPointError, match=r"divide\(1.0, 0.0\) is inf, in the reverse sweep of sqrt\n"):
+        adgen.grad(f)(X - 1.0)
+
+
 def test_behaviour_33_check_against_differences() -> None:
     """A rule that is wrong in one entry is found."""
     wrong = adgen.custom_vjp(lambda x: x**2, lambda x, out, bar: 2.0 * x * bar + 0.01 * bar[0])

@@ -37,7 +37,7 @@ int main(void)
     {entry}_sizes({given}, sizes);
     void *work = malloc(sizes[0] > 0 ? (size_t)sizes[0] : 1);
 {results}
-    int64_t detail[2] = {{0, 0}};
+    int64_t detail[4] = {{0, 0}};
     const int status = {entry}({call});
     if (status != 0) {{
         fprintf(stderr, "{entry}: check %d failed (%lld, %lld)\\n", status, (long long)detail[0], (long long)detail[1]);

@@ -27,6 +27,7 @@ class Options:
     unchecked: bool = False
     example_main: bool = False
     memory: int | None = None
+    trace_nan: bool = False
 
     @staticmethod
     def parse(
@@ -39,6 +40,7 @@ class Options:
         unchecked: bool = False,
         example_main: bool = False,
         memory: str | None = None,
+        trace_nan: bool = False,
     ) -> Options:
         """Options from the texts of a command line.
 
@@ -54,6 +56,7 @@ class Options:
             unchecked,
             example_main,
             bytes_of(memory),
+            trace_nan,
         )
 
     def key(self) -> str:

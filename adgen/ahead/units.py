@@ -111,7 +111,7 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
     """
     names = inspect.signature(function).parameters
     specs = signature_specs(function, {name: spec for name, spec in given.items() if name in names})
-    primal, decided = _lowered(function, specs)
+    primal, decided = _lowered(function, specs, options.trace_nan)
     if options.unchecked:
         primal = replace(primal, function=unchecked(primal.function))
     wrt = _wrt(primal, options, function.__name__)
@@ -134,13 +134,13 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
     return made
 
 
-def _lowered(function: Callable[..., Any], specs: dict[str, Spec]) -> tuple[Lowered, list[str]]:
+def _lowered(function: Callable[..., Any], specs: dict[str, Spec], traced: bool) -> tuple[Lowered, list[str]]:
     """The IR of a function; where an int or bool decides what kinds of values there are, for its default.
 
     Also remarks that say so.  Raises AdgenError.
     """
     try:
-        return lower_function(function, specs), []
+        return lower_function(function, specs, traced), []
     except AdgenError as error:
         parameters = inspect.signature(function).parameters
         defaults = {name: parameters[name].default for name in error.deciders if name in parameters}
@@ -148,7 +148,7 @@ def _lowered(function: Callable[..., Any], specs: dict[str, Spec]) -> tuple[Lowe
         if not fixed:
             raise _with_static(error) from None
         try:
-            primal = lower_function(function, specs | fixed)
+            primal = lower_function(function, specs | fixed, traced)
         except AdgenError:
             raise _with_static(error) from None
         return primal, [f"compiled for {n}={s}, which decides what is returned (--static)" for n, s in fixed.items()]

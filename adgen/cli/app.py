@@ -72,13 +72,18 @@ def compile_command(
     memory: Annotated[
         str | None, typer.Option(help="What the residuals of a loop may take, as 256MB; default: what they need.")
     ] = None,
+    trace_nan: Annotated[
+        bool, typer.Option("--trace-nan", help="Calls tell which operation is the first to make a NaN or an infinity.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say more, and name the compiler's command.")] = False,
 ) -> None:
     """Compile functions and their derivatives to the package OUT/<file>_ad."""
     from adgen.ahead import Options, compile_file
     from adgen.cli.progress import progress
 
-    options = Options.parse(function, wrt, emit, arg or (), static or (), not no_check, unchecked, example_main, memory)
+    options = Options.parse(
+        function, wrt, emit, arg or (), static or (), not no_check, unchecked, example_main, memory, trace_nan
+    )
     with progress() as tell:
         report = compile_file(file, out, options, tell)
     typer.echo(report.text(verbose))

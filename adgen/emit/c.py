@@ -37,6 +37,10 @@ FILLED = """/* arrays are read as far as a loop has filled them, which compilers
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif"""
+DETAILS = {  # whether some check has more than two
+    False: "two details of it in detail[0] and detail[1]",
+    True: "up to four details of it in detail[0] to detail[3]",
+}
 LOCAL_ARRAY = re.compile(rf"\s*({'|'.join(C_TYPES.values())}) \w+\[\d+\];")
 
 
@@ -102,7 +106,9 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
     return Emitted(
         module_name,
         source,
-        render("c/header.h.j2", banner=BANNER, guard=guard, functions=made),
+        render(
+            "c/header.h.j2", banner=BANNER, guard=guard, details=DETAILS["adgen_fail_four" in words], functions=made
+        ),
         header_name,
         "\n".join(declaration(f) for f in made),
         {f.interface.name: f.interface for f in made},

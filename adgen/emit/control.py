@@ -24,8 +24,9 @@ def check(body: Body, operation: Operation) -> None:
     values = body.values
     condition, *details = (values.use(operand) for operand in operation.operands)
     body.sites.append(operation)
-    first, second = [*(detail.text for detail in details[:2]), "0", "0"][:2]
-    status = f"adgen_fail(detail, {first}, {second}, {len(body.sites)})"
+    texts = [*(detail.text for detail in details), "0", "0"]
+    texts, name = (texts[:2], "adgen_fail") if len(details) <= 2 else (texts[:4], "adgen_fail_four")
+    status = f"{name}(detail, {', '.join(texts)}, {len(body.sites)})"
     reads = condition.reads.union(*(detail.reads for detail in details))
     values.emit(body.fail(denied(condition).text, status), operation.span, reads)
 

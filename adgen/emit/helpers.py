@@ -14,6 +14,15 @@ static inline int adgen_fail(int64_t *detail, int64_t first, int64_t second, int
     return site;
 }"""
 
+FAIL_FOUR = """/* The same with four numbers about it. */
+static inline int adgen_fail_four(int64_t *detail, int64_t first, int64_t second, int64_t third, int64_t fourth,
+                                  int site)
+{
+    detail[2] = third;
+    detail[3] = fourth;
+    return adgen_fail(detail, first, second, site);
+}"""
+
 TIMES = """/* Bytes times an extent; a product that does not fit becomes the largest size, which no memory has. */
 static inline size_t adgen_times(size_t bytes, int64_t extent)
 {
@@ -105,8 +114,10 @@ def memory_helpers(lines: list[str]) -> list[str]:
     """The helpers that some lines of C call, in an order that compiles."""
     text = "\n".join(lines)
     found = []
-    if "adgen_fail(" in text:
+    if "adgen_fail(" in text or "adgen_fail_four(" in text:
         found.append(FAIL)
+    if "adgen_fail_four(" in text:
+        found.append(FAIL_FOUR)
     if "adgen_times(" in text:
         found.append(TIMES)
     if "adgen_extent(" in text:

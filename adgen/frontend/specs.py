@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from adgen.diagnostics import Span
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.source import Dependency
 from adgen.ir.nodes import Function
@@ -279,3 +280,4 @@ class Lowered:
     specs: dict[str, Spec]
     dependencies: tuple[Dependency, ...] = ()
     warnings: tuple[str, ...] = field(default=())
+    traced: Mapping[Span, str] | None = None  # what the operations are called whose results are checked

@@ -13,7 +13,7 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `load` | buffer, indices | | an element |
 | `store` | buffer, value, indices | | |
 | `accumulate` | buffer, value, indices | | adds to an element, a float or an `i64` |
-| `check` | condition, details | `exception`, `message` | raises when the condition is false |
+| `check` | condition, at most four details | `exception`, `message` | raises when the condition is false |
 | `for` | start, stop, carried | `step` (nonzero int), `exit` | the carried values after the last iteration |
 | `while` | carried | | the carried values when the condition is first false |
 | `if` | condition | | what the taken region yields |

@@ -18,6 +18,7 @@ from adgen.diagnostics import Span
 from adgen.ir import core
 from adgen.ir.builder import typed
 from adgen.ir.contraction import Operand, contraction
+from adgen.ir.messages import filled
 from adgen.ir.nodes import Function, Operation, Region, Row, Value
 from adgen.ir.types import BOOL, F32, F64, I64, INTEGERS, NARROW, Buffer, Scalar, is_float
 
@@ -325,9 +326,7 @@ def free_values(operation: Operation) -> tuple[Value, ...]:
 
 
 def _fail(operation: Operation, *details: int) -> None:
-    message = operation.attributes["message"]
-    for place, detail in enumerate(details):
-        message = message.replace(f"{{{place}}}", str(detail))
+    message = filled(operation.attributes["message"], details)
     raise ProgramError(operation.attributes["exception"], message, operation.span)
 
 

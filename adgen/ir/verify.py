@@ -191,8 +191,8 @@ def wrong_attribute(operation: Operation) -> str | None:
         return "zero must be true or false"
     if row is core.FOR and not isinstance(attributes.get("exit", False), bool):
         return "exit must be true or false"
-    if row is core.CHECK and len(operation.operands) > 3:
-        return "a check has at most two details"
+    if row is core.CHECK and len(operation.operands) > 5:
+        return "a check has at most four details"
     return None
 
 

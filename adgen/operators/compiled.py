@@ -12,7 +12,7 @@ from typing import Any
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import ArraySpec, Spec, StructSpec, UnknownSpec
-from adgen.operators.products import plain_operator, tangent_operator, vjp_operator
+from adgen.operators.products import Trace, plain_operator, tangent_operator, traced, vjp_operator
 from adgen.runtime.annotations import parse_argument, signature_specs
 
 Function = Callable[..., Any]
@@ -46,11 +46,15 @@ class Compiled:
 
 
 def compile(
-    function: Function, arg: str | Iterable[str] = (), wrt: Any = None, emit: Iterable[str] = DEFAULT_PRODUCTS
+    function: Function,
+    arg: str | Iterable[str] = (),
+    wrt: Any = None,
+    emit: Iterable[str] = DEFAULT_PRODUCTS,
+    trace_nan: Trace = None,
 ) -> Compiled:
     """Compile a function and its products now, for types from `arg`, its annotations, or its text.
 
-    `arg` is text such as `"x: f64[n,d]"`, or several.  `emit` names the products.
+    `arg` is text such as `"x: f64[n,d]"`, or several.  `emit` names the products; `trace_nan` is as with `grad`.
     """
     emit = tuple(dict.fromkeys(("value", *emit)))
     for product in emit:
@@ -58,9 +62,9 @@ def compile(
             raise AdgenError("AD193", f"`{product}` cannot be emitted", help=f"choose from {', '.join(PRODUCTS)}")
     given = dict(parse_argument(text) for text in ((arg,) if isinstance(arg, str) else arg))
     specs = known_specs(function, signature_specs(function, given))
-    products = {}
+    products, source = {}, traced(function, trace_nan)
     for product in emit:
-        made = products[product] = _operator(function, product, wrt)
+        made = products[product] = _operator(source, product, wrt)
         for part in PARTS.get(product, (product,)):
             made.__adgen__.entry(specs, part)  # type: ignore[attr-defined]
     return Compiled(function, products)

@@ -28,7 +28,8 @@ from adgen.runtime.signatures import bind, describe_arguments, signature_of, spe
 from adgen.runtime.wrt import Wrt, check_form, resolve
 from adgen.sizes import bytes_of
 
-NESTING = ("value", "grad", "value_and_grad")  # what is a function of the same arguments and of nothing else
+UNDERIVED = ("value", "pure", "traced")
+NESTING = ("value", "traced", "grad", "value_and_grad")  # what is a function of the same arguments and of nothing else
 Fast = dict[tuple[type, ...], Callable[..., Any]]
 
 
@@ -88,7 +89,7 @@ class Operator:
             with self.lock:
                 found = self.entries.get(key)
                 if found is None:
-                    wrt = None if product in ("value", "pure") else self.resolved(specs)
+                    wrt = None if product in UNDERIVED else self.resolved(specs)
                     found = self.entries[key] = specialise(self.target.function, specs, product, wrt)
         return found
 
@@ -144,9 +145,9 @@ class Operator:
             return into(directions, result, out, accumulate)
         return result[0], into(directions, result[1], out, accumulate)
 
-    def lower(self, specs: Mapping[str, Spec]) -> Lowered:
+    def lower(self, specs: Mapping[str, Spec], traced: bool = False) -> Lowered:
         """The product as a function to differentiate further."""
-        wrt = None if self.product in ("value", "pure") else self.resolved(specs)
+        wrt = None if self.product in UNDERIVED else self.resolved(specs)
         from adgen.driver import lower_product
 
         if self.product not in NESTING:
@@ -157,7 +158,7 @@ class Operator:
                 help="higher derivatives come from grad: adgen.grad(adgen.grad(f)), adgen.jacobian(adgen.grad(f))",
             )
 
-        return lower_product(self.target.function, specs, self.product, wrt)
+        return lower_product(self.target.function, specs, self.product, wrt, traced)
 
 
 def _is_option(spec: Spec | None, kinds: tuple[Scalar, ...] = (BOOL, I64)) -> bool:

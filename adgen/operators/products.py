@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from types import MethodType
 from typing import Any
 
 from adgen.diagnostics import AdgenError
 from adgen.operators.core import Operator, dressed, function_of
+from adgen.operators.targets import Target
 from adgen.runtime.directions import tangents
 from adgen.runtime.pullback import Pullback, leaves_of
 
 Function = Callable[..., Any]
+Trace = bool | None
 MISSING = object()
 
 
 def plain_operator(function: Function, product: str, wrt: Any = None, memory: str | int | None = None) -> Function:
     """`jit`, `grad` or `value_and_grad` of a function."""
     return function_of(Operator(function, product, wrt, memory))
+
+
+def traced(function: Function, trace_nan: Trace) -> Function:
+    """The function, of which whatever an operator makes tells what is the first to make a NaN or an infinity.
+
+    None: if the environment variable says so.
+    """
+    if trace_nan is None:
+        trace_nan = os.environ.get("ADGEN_TRACE_NAN", "") not in ("", "0")
+    if not trace_nan:
+        return function
+    target = Target(function)
+    made = plain_operator(target.function, "traced")
+    return MethodType(made, *target.first) if target.first else made
 
 
 def tangent_operator(function: Function, product: str, wrt: Any = None, memory: str | int | None = None) -> Function:

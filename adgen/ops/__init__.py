@@ -15,7 +15,7 @@ from adgen.ir.core import CORE_ROWS
 from adgen.ir.nodes import Row
 from adgen.ops.arithmetic import ABS, ADD, COPYSIGN, DIV, FMA, MUL, NEG, SIGN, SUB
 from adgen.ops.bessel import BESSELI, BESSELJ, BESSELK, BESSELY
-from adgen.ops.bits import BIT_AND, BIT_NOT, BIT_OR, BIT_XOR, FACTORIAL, GCD, SHIFT_LEFT, SHIFT_RIGHT
+from adgen.ops.bits import BIT_AND, BIT_NOT, BIT_OR, BIT_XOR, FACTORIAL, FLOAT_BITS, GCD, SHIFT_LEFT, SHIFT_RIGHT
 from adgen.ops.casts import CASTS, TO_BOOL, TO_F32, TO_F64, TO_I64, TO_NARROW
 from adgen.ops.comparison import (
     AND,
@@ -109,6 +109,7 @@ __all__ = [
     "EXPIT",
     "EXPM1",
     "FACTORIAL",
+    "FLOAT_BITS",
     "FLOOR",
     "FLOORDIV",
     "FMA",

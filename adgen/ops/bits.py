@@ -1,7 +1,7 @@
-"""Rows: bits and number theory on i64.
+"""Rows: bits and number theory on i64, and the bits of a float.
 
-Comes in: nothing.  Goes out: `& | ^ ~ << >>`, gcd and factorial.  Guaranteed: Python's results where they fit 64
-bits; total, so that no operand makes C's behaviour undefined.
+Comes in: nothing.  Goes out: `& | ^ ~ << >>`, gcd, factorial, and `float_bits`, by which a failed check tells floats.
+Guaranteed: Python's results where they fit 64 bits; total, so that no operand makes C's behaviour undefined.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from adgen.ir.types import F64, I64
 from adgen.ops import affine
 from adgen.ops.elementwise import INTEGERS, Elementwise, callables, elementwise
 from adgen.ops.integers import factorial, shift_left, shift_right, wrapped
@@ -38,6 +41,16 @@ static inline int64_t $name(int64_t a, int64_t b) {
         y = rest;
     }
     return (int64_t)x;
+}
+"""
+
+FLOAT_BITS_C = """
+#include <string.h>
+
+static inline int64_t $name(double x) {
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
 }
 """
 
@@ -72,6 +85,11 @@ def _integer(
         c=c,
         **facts,
     )
+
+
+def _float_bits(x: Any) -> Any:
+    bits = np.asarray(x).view(np.int64)
+    return bits if bits.ndim else int(bits)
 
 
 BIT_AND = _integer(
@@ -132,4 +150,13 @@ FACTORIAL = _integer(
     HelperCall("factorial", FACTORIAL_C),
     callables("", "factorial"),
     ((-2.0, 22.0),),
+)
+FLOAT_BITS = elementwise(
+    "float_bits",
+    "x",
+    evaluate=_float_bits,
+    kinds=(F64,),
+    result=I64,
+    piecewise_constant=True,
+    c=HelperCall("float_bits", FLOAT_BITS_C),
 )

@@ -129,7 +129,7 @@ class Entry:
         """Memory for one call at a time, laid out as `callcode.slot_names` says."""
         ffi, program = self.library.ffi, self.program
         extents = sum(kind.rank for kind in program.results if isinstance(kind, Buffer))
-        parts = [ffi.new("int64_t[2]"), ffi.new("int64_t[]", 1 + extents), Workspace(ffi)]
+        parts = [ffi.new("int64_t[4]"), ffi.new("int64_t[]", 1 + extents), Workspace(ffi)]
         for element, positions in scalar_results(program).items():
             numbers = ffi.new(f"{C_TYPES[element]}[]", len(positions))
             parts += [numbers, *(numbers + k for k in range(len(positions)))]

@@ -7,6 +7,7 @@ functions never store into their parameters.
 | product | parameters besides the primal's | results |
 |---|---|---|
 | `value` | | the function's own, arguments written in place |
+| `traced` | | the same, its products with checks that what they compute is finite |
 | `pure` | | the function's own, arguments left alone |
 | `grad` | | a gradient for each parameter |
 | `value_and_grad` | | the value, the gradients |
@@ -53,6 +54,7 @@ from adgen.passes.residuals import Fate
 from adgen.passes.several import several
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.programs import COTANGENT, EDGES, TANGENT, WIDTH
+from adgen.runtime.tracing import traced, traced_product
 from adgen.runtime.trees import container, mapped, named_tuple, spec_tree
 from adgen.runtime.wrt import Wrt, check_taps
 
@@ -66,10 +68,11 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
 
     Raises AdgenError when the function's result has no such derivative.
     """
-    function = simplify(primal.function)
-    if product == "value":
-        return _renamed(replace(primal, function=function), "_value")
-    pure = purified(replace(primal, function=function))
+    primal = traced(replace(primal, function=simplify(primal.function)))
+    function = primal.function
+    if product in ("value", "traced"):
+        return _renamed(primal, "_value")
+    pure = purified(primal)
     if product == "pure":
         return _renamed(_trimmed(pure), "_pure")
     assert wrt is not None
@@ -91,7 +94,7 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
         )
     if product in REVERSED:
         pure = replace(pure, function=_chunked(pure.function, wrt.memory))
-    return _renamed(_BUILDERS[product](pure, wrt), f"_{product}")
+    return _renamed(traced_product(_BUILDERS[product](pure, wrt), product, pure), f"_{product}")
 
 
 def plans(primal: Lowered, wrt: Wrt) -> list[str]:
@@ -188,7 +191,7 @@ def _vjp(primal: Lowered, wrt: Wrt) -> Lowered:
 
 
 def _hvp(primal: Lowered, wrt: Wrt) -> Lowered:
-    gradient = _grad(primal, wrt)
+    gradient = traced_product(_grad(primal, wrt), "grad", primal)
     gradient = replace(gradient, function=simplify(gradient.function))
     count = len(gradient.function.results)
     function = forward(gradient.function, differentiated(primal.leaves, wrt))

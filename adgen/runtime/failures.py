@@ -14,8 +14,15 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError, Span
 from adgen.frontend.specs import OTHER_EXTENTS
+from adgen.ir.messages import filled
 
-CODES = {"IndexError": "AD601", "ValueError": "AD602", "ZeroDivisionError": "AD603", "AssertionError": "AD604"}
+CODES = {
+    "IndexError": "AD601",
+    "ValueError": "AD602",
+    "ZeroDivisionError": "AD603",
+    "AssertionError": "AD604",
+    "FloatingPointError": "AD606",
+}
 OTHER_CODE = "AD600"
 OTHER_EXTENTS_HELP = (
     "mark the axes whose length may be anything with `*`, as in `x: f64[*]`, or fix them, as in `x: f64[1]`"
@@ -31,8 +38,7 @@ def failure(
     namespace: Mapping[str, Any] | None = None,
 ) -> AdgenError:
     """The exception for a failed check; `namespace` is where the user's own exception classes are found."""
-    for position, detail in enumerate(details):
-        message = message.replace(f"{{{position}}}", str(detail))
+    message = filled(message, details)
     if exception == OTHER_EXTENTS:
         return combined(ValueError)(
             "AD605", f"ValueError: not what the code was compiled for: {message}", span, OTHER_EXTENTS_HELP

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import struct
 import tokenize
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,7 @@ OTHERS = {
     "round": round,
     "gcd": math.gcd,
     "factorial": math.factorial,
+    "float_bits": lambda x: struct.unpack("<q", struct.pack("<d", x))[0],
     "remainder": math.remainder,
     "sign": lambda x: (x > 0) * 1.0 - (x < 0),
     "to_f64": float,
