@@ -53,3 +53,19 @@ def cost(
         u, v = project(cameras[camera_of[m]], points[point_of[m]])
         total += (u - pixels[m, 0]) ** 2 + (v - pixels[m, 1]) ** 2
     return 0.5 * total
+
+
+def residuals(
+    cameras: "f64[c,9]",
+    points: "f64[p,3]",
+    camera_of: "i64[m]",
+    point_of: "i64[m]",
+    pixels: "f64[m,2]",
+) -> "f64[m,2]":
+    """One row for each observation: `adgen.jacobian(residuals, wrt=("cameras", "points"), sparse=True)`."""
+    rows = np.zeros((camera_of.shape[0], 2))
+    for m in range(camera_of.shape[0]):
+        u, v = project(cameras[camera_of[m]], points[point_of[m]])
+        rows[m, 0] = u - pixels[m, 0]
+        rows[m, 1] = v - pixels[m, 1]
+    return rows

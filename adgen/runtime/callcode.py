@@ -6,14 +6,18 @@ depends on the program alone; names in it other than its own are those that `cal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from struct import Struct
+from typing import Any
 
 import numpy as np
 
 from adgen.frontend.specs import OTHER_EXTENTS, OutputConstant, OutputLeaf, OutputStruct, OutputTree, rebuild
 from adgen.ir.types import BOOL, F32, F64, INTEGERS, Buffer, Scalar
+from adgen.runtime.convert import DTYPES
 from adgen.runtime.programs import Program
 
+UNPACKED = 4  # so many numbers of one type are read together, which is faster
 # What a scalar result that is a NumPy number is given back as; Python numbers are what C gives anyway.
 NUMPY_TYPES = {
     F64: np.float64,
@@ -30,6 +34,13 @@ def scalar_results(program: Program) -> dict[str, list[int]]:
         if isinstance(kind, Scalar):
             groups.setdefault(kind.name, []).append(position)
     return groups
+
+
+def readers(program: Program) -> dict[str, Callable[[Any], tuple[Any, ...]]]:
+    """For the elements of which there are many scalar results what reads them from a slot."""
+    formats = {str(element): DTYPES[element].char for element in NUMPY_TYPES}
+    groups = scalar_results(program).items()
+    return {name: Struct(formats[name] * len(at)).unpack for name, at in groups if len(at) >= UNPACKED}
 
 
 def slot_names(program: Program) -> list[str]:
@@ -83,12 +94,31 @@ def call_source(
         lines += [f"    other = stretching(({leaves})) if status in {others} else None", "    if other:"]
         lines += ["        give(slot)", f"        return other({leaves})"]
     lines.append("    raise failed(status, slot)")
-    for element, positions in scalar_results(program).items():
-        lines += [f"r{position} = all_{element}[{k}]" for k, position in enumerate(positions)]
+    together = _together(program)
+    for element, positions in scalar_results(program).items() if not together else ():
+        names = "".join(f"r{position}, " for position in positions)
+        each = "".join(f"all_{element}[{k}], " for k in range(len(positions)))
+        lines.append(f"{names}= {each if len(positions) < UNPACKED else f'read_{element}(all_{element})'}")
     if program.workspace:
         lines += ["if work.size > KEPT_BYTES:", "    work.forget()"]
-    lines += ["give(slot)", f"return {_expression(program.output, Constants())}"]
+    if together:
+        lines.append(f"numbers = read_{together}(all_{together})")
+    expression = "new_tuple(k0, numbers)" if together else _expression(program.output, Constants())
+    lines += ["give(slot)", f"return {expression}"]
     return f"def {name}({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def _together(program: Program) -> str:
+    """The element when the results are many numbers of one type that become a NamedTuple as they are, else nothing."""
+    output, groups = program.output, scalar_results(program)
+    if not isinstance(output, OutputStruct) or not issubclass(output.kind, tuple) or output.kind is tuple:
+        return ""
+    items = [item for _, item in output.items]
+    plain = all(isinstance(item, OutputLeaf) and item.rank is None and item.weak for item in items)
+    indices = [item.index for item in items if isinstance(item, OutputLeaf)]
+    (element, *others) = groups or {"": []}
+    fits = plain and indices == list(range(len(program.results))) and len(indices) >= UNPACKED and not others
+    return element if fits and element != F32.name else ""
 
 
 def _open_arguments(program: Program) -> Iterator[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import ArraySpec, ScalarSpec, Shapes, Spec, StaticSpec, StructSpec, has_complex
 from adgen.ir.types import BOOL, INTEGERS, Buffer
-from adgen.runtime.callcode import call_source, output_constants, scalar_results
+from adgen.runtime.callcode import call_source, output_constants, readers, scalar_results
 from adgen.runtime.convert import (
     DTYPES,
     canonical,
@@ -105,6 +105,7 @@ class Entry:
             "entry": getattr(lib, name),
             "measure": getattr(lib, f"{name}_sizes"),
             "from_buffer": ffi.from_buffer,
+            **{f"read_{element}": read for element, read in readers(self.program).items()},
             "NULL": ffi.NULL,
             "KEPT_BYTES": KEPT_BYTES,
             "empty": np.empty,
@@ -130,9 +131,13 @@ class Entry:
         ffi, program = self.library.ffi, self.program
         extents = sum(kind.rank for kind in program.results if isinstance(kind, Buffer))
         parts = [ffi.new("int64_t[4]"), ffi.new("int64_t[]", 1 + extents), Workspace(ffi)]
+        read_together = readers(program)
         for element, positions in scalar_results(program).items():
             numbers = ffi.new(f"{C_TYPES[element]}[]", len(positions))
-            parts += [numbers, *(numbers + k for k in range(len(positions)))]
+            parts += [
+                ffi.buffer(numbers) if element in read_together else numbers,
+                *(numbers + k for k in range(len(positions))),
+            ]
         return tuple(parts)
 
     def _failed(self, status: int, slot: tuple[Any, ...]) -> AdgenError:

@@ -15,7 +15,7 @@ from adgen.operators.sparse.colouring import Plan, Products, cheapest, symmetric
 from adgen.operators.sparse.loops import Integers
 from adgen.operators.sparse.patterns import Pattern, size
 
-Batch = tuple[Integers, Integers, Integers]  # elements of directions, entries of the matrix, elements of results
+Batch = tuple[Integers, Integers]  # elements of directions, elements of results
 
 
 class Matrix:
@@ -28,7 +28,7 @@ class Matrix:
         self.pattern = pattern
         self.modes = modes
         self._plan: Plan | None = None
-        self._batches: dict[tuple[str, int], list[Batch]] = {}
+        self._schedules: dict[int, Schedule] = {}
         self.blocks = [[Block(pattern, k, j) for j in range(len(pattern.inputs))] for k in range(len(pattern.results))]
 
     @property
@@ -38,23 +38,41 @@ class Matrix:
             self._plan = symmetric(self.pattern) if self.modes is None else cheapest(self.pattern, self.modes)
         return self._plan
 
-    def batches(self, mode: str, width: int) -> list[Batch]:
-        """The products of a mode, so many at once: one more axis, the last one, of directions and of results."""
-        found = self._batches.get((mode, width))
+    def schedule(self, width: int) -> Schedule:
+        """What is computed one after the other, of products with tangents so many at once."""
+        found = self._schedules.get(width)
         if found is None:
-            products = self.plan.forward if mode == "forward" else self.plan.reverse
-            each = range(0, len(products), width)
-            found = self._batches[mode, width] = [_batch(products, first, width) for first in each]
+            found = self._schedules[width] = Schedule(self, width)
         return found
 
 
-def _batch(products: Products, first: int, width: int) -> Batch:
-    """A few products together, their entries in the order of the matrix."""
+class Schedule:
+    """Batches of products, and where their entries are once they stand one after the other.
+
+    With several at once there is one more axis, the last one, of directions and of results.
+    """
+
+    def __init__(self, matrix: Matrix, width: int) -> None:
+        self.width = width
+        plan = matrix.plan
+        order: list[Integers] = []
+        self.forward, self.reverse = (
+            [_batch(products, first, lanes, order) for first in range(0, len(products), lanes)]
+            for products, lanes in ((plan.forward, width), (plan.reverse, 1))
+        )
+        self.size = len(matrix.pattern.columns)
+        place = np.empty(self.size, np.int64)
+        place[np.concatenate([np.empty(0, np.int64), *order])] = np.arange(self.size)
+        self.blocks = [[place[block.entries] for block in row] for row in matrix.blocks]
+
+
+def _batch(products: Products, first: int, width: int, order: list[Integers]) -> Batch:
+    """A few products together; their entries, in the order of the matrix, are appended."""
     several = slice(first, first + width)
     entries = np.concatenate(products.entries[several])
-    order = np.argsort(entries)
-    elements = _interleaved(products.elements[several], width)
-    return _interleaved(products.seeds[several], width), entries[order], elements[order]
+    sorted_ = np.argsort(entries)
+    order.append(entries[sorted_])
+    return _interleaved(products.seeds[several], width), _interleaved(products.elements[several], width)[sorted_]
 
 
 def _interleaved(parts: Sequence[Integers], width: int) -> Integers:
@@ -79,11 +97,11 @@ class Block:
         self.rows = np.repeat(np.arange(self.shape[0], dtype=narrow), lengths)[inside]
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(self.rows, minlength=self.shape[0]))]).astype(narrow)
 
-    def filled(self, data: np.ndarray[Any, Any], dtype: Any) -> Any:
-        """The CSR array for the entries of the whole."""
+    def filled(self, data: np.ndarray[Any, Any], places: Integers, dtype: Any) -> Any:
+        """The CSR array, whose entries are at these places."""
         try:
             from scipy.sparse import csr_array
         except ImportError:
             raise AdgenError("AD164", "sparse matrices need SciPy", help="pip install 'adgen[sparse]'") from None
-        own = data[self.entries].astype(dtype, copy=False)
+        own = np.take(data, places, mode="clip").astype(dtype, copy=False)
         return csr_array((own, self.columns.copy(), self.starts.copy()), shape=self.shape)

@@ -5,7 +5,8 @@ Comes in: an operator, arguments, a `Matrix`.  Goes out: one compiled product fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from adgen.frontend.specs import OutputLeaf, OutputTree, output_leaves
 from adgen.ir.types import Buffer
 from adgen.operators.core import Operator
 from adgen.operators.products import pulled
-from adgen.operators.sparse.blocks import Block, Matrix
+from adgen.operators.sparse.blocks import Block, Matrix, Schedule
 from adgen.runtime.convert import DTYPES
-from adgen.runtime.programs import COTANGENT, WIDTH
+from adgen.runtime.programs import COTANGENT, WIDTH, Program
 from adgen.runtime.pullback import leaves_of
 from adgen.runtime.trees import assembled, flatten
 
@@ -25,17 +26,39 @@ Array = np.ndarray[Any, Any]
 
 def places(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> Any:
     """The rows and columns of each block."""
-    return _arranged(operator, arguments, matrix, lambda block, leaf: (block.rows.copy(), block.columns.copy()))
+    return _arranged(operator, arguments, matrix, lambda k, j, leaf: _places(matrix.blocks[k][j]))
+
+
+def _places(block: Block) -> tuple[Array, Array]:
+    return block.rows.copy(), block.columns.copy()
 
 
 def values(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> Any:
     """Each block as a CSR array."""
-    data = np.zeros(len(matrix.pattern.columns))
-    if len(matrix.plan.forward):
-        _forward(operator, arguments, matrix, data)
-    if len(matrix.plan.reverse):
-        _reverse(operator, arguments, matrix, data)
-    return _arranged(operator, arguments, matrix, lambda block, leaf: block.filled(data, DTYPES[leaf.element]))
+    entry = operator.entry_for(arguments)
+    schedule = matrix.schedule(_width(entry.program, leaves_of(entry, arguments)))
+    data, done = np.empty(schedule.size), 0
+    computed = [_forward(operator, arguments, schedule)] if schedule.forward else []
+    computed += [_reverse(operator, arguments, matrix, schedule)] if schedule.reverse else []
+    for result, elements in chain(*computed):
+        own = data[done : done + len(elements)]
+        if result.dtype == own.dtype:
+            np.take(result, elements, out=own, mode="clip")  # the fastest way that NumPy has
+        else:
+            own[:] = result[elements]
+        done += len(elements)
+
+    def block(k: int, j: int, leaf: OutputLeaf) -> Any:
+        return matrix.blocks[k][j].filled(data, schedule.blocks[k][j], DTYPES[leaf.element])
+
+    return _arranged(operator, arguments, matrix, block)
+
+
+def _width(program: Program, primals: Sequence[Any]) -> int:
+    """How many tangents a program takes at once."""
+    shapes = [np.shape(primals[position]) for position in program.differentiated]
+    tangents = zip(program.leaves[len(primals) :], shapes)
+    return WIDTH if any(isinstance(x.kind, Buffer) and x.kind.rank > len(shape) for x, shape in tangents) else 1
 
 
 class Seeds:
@@ -54,23 +77,25 @@ class Seeds:
         return [part if part.ndim else float(part) for part in self.parts]
 
 
-def _forward(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, data: Array) -> None:
+def _forward(operator: Operator, arguments: Mapping[str, Any], schedule: Schedule) -> Iterator[tuple[Array, Array]]:
+    """The results of each batch as one vector, and which of its elements are entries."""
     entry = operator.entry_for(arguments)
     program, primals = entry.program, leaves_of(entry, arguments)
     shapes = [np.shape(primals[position]) for position in program.differentiated]
     tangents = program.leaves[len(primals) :]
-    wide = any(isinstance(leaf.kind, Buffer) and leaf.kind.rank > len(shape) for leaf, shape in zip(tangents, shapes))
-    width = WIDTH if wide else 1
-    seeds = Seeds(shapes, [DTYPES[leaf.spec.element] for leaf in tangents], width)
+    seeds = Seeds(shapes, [DTYPES[leaf.spec.element] for leaf in tangents], schedule.width)
     order = [leaf.index for leaf in _ordered(program.output)]
-    for chosen, entries, elements in matrix.batches("forward", width):
+    for chosen, elements in schedule.forward:
         result = entry.raw(*primals, *seeds.at(chosen, 1.0))
         parts = {leaf.index: part for leaf, part, _ in flatten(program.output, result, "result")}
-        data[entries] = _joined([parts[index] for index in order])[elements]
+        yield _joined([parts[index] for index in order]), elements
         seeds.at(chosen, 0.0)
 
 
-def _reverse(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, data: Array) -> None:
+def _reverse(
+    operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, schedule: Schedule
+) -> Iterator[tuple[Array, Array]]:
+    """The same of products with cotangents."""
     pullback = pulled(operator, arguments)
     program, given = pullback.entry.program, pullback.zeros()
     places = [leaf.path[1] for leaf in program.leaves if leaf.path[0] == COTANGENT]
@@ -78,11 +103,11 @@ def _reverse(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, d
     slots = [places.index(index) for index in floats if index in places]
     seeds = Seeds(matrix.pattern.results, [np.asarray(given[slot]).dtype for slot in slots], 1)
     assert program.directions is not None
-    for chosen, entries, elements in matrix.batches("reverse", 1):
+    for chosen, elements in schedule.reverse:
         for slot, part in zip(slots, seeds.at(chosen, 1.0), strict=True):
             given[slot] = part
         gradient = flatten(program.directions, pullback.pull(given), "gradient")
-        data[entries] = _joined([part for _, part, _ in gradient])[elements]
+        yield _joined([part for _, part, _ in gradient]), elements
         seeds.at(chosen, 0.0)
 
 
@@ -99,16 +124,16 @@ def _ordered(tree: OutputTree) -> list[OutputLeaf]:
 
 
 def _arranged(
-    operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, make: Callable[[Block, OutputLeaf], Any]
+    operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, make: Callable[[int, int, OutputLeaf], Any]
 ) -> Any:
-    """For each result the structure of the parameters, with what is made of a block at each leaf."""
+    """For each result the structure of the parameters, with what is made of each block, by its row and column."""
     entry = operator.entry_for(arguments)
     tree, inputs = entry.program.output, entry.program.directions
     assert inputs is not None
-    rows = {leaf.index: row for leaf, row in zip(_ordered(tree), matrix.blocks, strict=True)}
+    rows = {leaf.index: k for k, leaf in enumerate(_ordered(tree))}
 
     def row(leaf: OutputLeaf) -> Any:
-        blocks = iter(rows[leaf.index])
-        return assembled(inputs, lambda _: make(next(blocks), leaf))
+        columns = count()
+        return assembled(inputs, lambda _: make(rows[leaf.index], next(columns), leaf))
 
     return assembled(tree, row)
