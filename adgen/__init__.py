@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from adgen.operators.checking import gradcheck
     from adgen.operators.compiled import compile, load
     from adgen.operators.custom import custom_jvp, custom_vjp
+    from adgen.operators.external import external
     from adgen.operators.low_level import low_level
     from adgen.operators.optimising import scipy_problem
     from adgen.operators.symbolic import from_sympy
@@ -42,6 +43,7 @@ __all__ = [
     "compile",
     "custom_jvp",
     "custom_vjp",
+    "external",
     "fixed_point",
     "from_sympy",
     "grad",
@@ -76,6 +78,7 @@ _HOMES = {
     "compile": "adgen.operators.compiled",
     "custom_jvp": "adgen.operators.custom",
     "custom_vjp": "adgen.operators.custom",
+    "external": "adgen.operators.external",
     "from_sympy": "adgen.operators.symbolic",
     "fixed_point": "adgen.frontend.library.solvers",
     "gradcheck": "adgen.operators.checking",
