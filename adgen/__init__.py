@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from adgen.operators.checking import gradcheck
     from adgen.operators.compiled import compile, load
     from adgen.operators.custom import custom_jvp, custom_vjp
+    from adgen.operators.external import external
     from adgen.operators.low_level import low_level
     from adgen.operators.optimising import scipy_problem
     from adgen.operators.recording import record
@@ -46,6 +47,7 @@ __all__ = [
     "custom_jvp",
     "custom_vjp",
     "explain",
+    "external",
     "fixed_point",
     "from_sympy",
     "grad",
@@ -83,6 +85,7 @@ _HOMES = {
     "custom_jvp": "adgen.operators.custom",
     "custom_vjp": "adgen.operators.custom",
     "explain": "adgen.ahead.explain",
+    "external": "adgen.operators.external",
     "from_sympy": "adgen.operators.symbolic",
     "fixed_point": "adgen.frontend.library.solvers",
     "gradcheck": "adgen.operators.checking",

@@ -23,7 +23,7 @@ PER_LINE = 4
 FORMATS = {"f64": "%.17g", "f32": "%.9g", "bool": "%d", **dict.fromkeys(WIDTHS, "%lld")}
 CASTS = {"f32": "(double)", **dict.fromkeys(WIDTHS, "(long long)")}
 
-MAIN = """/* How to call {entry} from C.  Build and run: cc main.c {stem}.c -lm && ./a.out */
+MAIN = """/* How to call {entry} from C.  Build and run: cc main.c {sources} -lm && ./a.out */
 #include "{stem}.h"
 
 #include <math.h>
@@ -68,6 +68,7 @@ def example_main(stem: str, subject: Subject, emitted: Emitted, arguments: Any) 
     buffers = [result.c_name for result in interface.results if result.is_buffer]
     return MAIN.format(
         stem=stem,
+        sources=" ".join([f"{stem}.c", *emitted.external.sources]),
         entry=interface.c_name,
         inputs="\n".join(line for pair in zip(interface.parameters, values, strict=True) for line in _input(*pair)),
         count=1 + sum(result.rank for result in interface.results),

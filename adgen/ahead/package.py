@@ -67,7 +67,8 @@ def contents(
         "report.json": report.json(),
         **_stages(subjects),
     }
-    return {**{name: text.encode() for name, text in texts.items()}, library.name: library.read_bytes()}
+    written = {name: text.encode() for name, text in texts.items()}
+    return {**written, **dict(emitted.external.contents), library.name: library.read_bytes()}
 
 
 def _stages(subjects: Sequence[Subject]) -> dict[str, str]:

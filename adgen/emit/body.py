@@ -125,4 +125,5 @@ RULES: dict[Row, Rule] = {
     core.IF: control.branch,
     core.CALL: control.call,
     core.CONTRACT: products.contract,
+    core.EXTERNAL: control.external,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from adgen.diagnostics import Span
 from adgen.emit.functions import CFunction, FunctionWriter
@@ -18,9 +18,11 @@ from adgen.emit.interface import Interface
 from adgen.emit.names import Names
 from adgen.emit.render import render
 from adgen.emit.tables import Tables
+from adgen.ir import core
 from adgen.ir.calls import reachable
-from adgen.ir.nodes import Function, Operation
+from adgen.ir.nodes import Function, Operation, walk
 from adgen.ir.printer import print_function
+from adgen.ops.foreign import Files, files_of
 from adgen.ops.spelling import C_TYPES
 
 BANNER = "/* Written by adgen.  Do not edit: compile the Python source again. */"
@@ -64,11 +66,20 @@ class Emitted:
     cdef: str
     interfaces: Mapping[str, Interface]
     sites: tuple[Site, ...]
+    external: Files = field(default_factory=Files)
 
 
 def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, str] | None = None) -> Emitted:
     """The C module of some functions; `notes` are lines for the comment above a function."""
-    names = Names()
+    foreign = {
+        operation.attributes["external"]
+        for function in functions
+        for each in (function, *function.callees.values())
+        for operation in walk(each.body)
+        if operation.row is core.EXTERNAL
+    }
+    external = files_of(foreign)
+    names = Names([function.name for function in foreign])
     c_names = {function.name: names.claim(function.name) for function in functions}
     for name in c_names.values():
         names.taken.add(f"{name}_sizes")
@@ -94,6 +105,7 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         banner=BANNER,
         header_name=header_name,
         directives=[
+            *(f'#include "{name}"' for name in external.headers),
             *([HINTS] if any("#pragma omp" in text for text in (*lines, *spelled)) else []),
             *([FILLED] if any(LOCAL_ARRAY.match(line) for line in lines) else []),
         ],
@@ -113,6 +125,7 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         "\n".join(declaration(f) for f in made),
         {f.interface.name: f.interface for f in made},
         tuple(Site(o.attributes["exception"], o.attributes["message"], o.span) for o in sites),
+        external,
     )
 
 

@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adgen import ops
-from adgen.emit.expression import Expression, applied, denied, reads_of
+from adgen.emit.expression import NOTHING, Expression, applied, denied, reads_of
 from adgen.emit.layout import Block, Branch, Line, Statement
+from adgen.emit.text import literal
 from adgen.emit.variables import Variable
+from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Value
-from adgen.ir.types import BOOL, I64
+from adgen.ir.types import BOOL, I64, Buffer
 from adgen.ops.spelling import ADDITIVE
 
 if TYPE_CHECKING:
@@ -46,6 +48,39 @@ def call(body: Body, operation: Operation) -> None:
     values.emit(body.fail("status", "status"), operation.span)
     for variable in results:
         variable.read = True  # its address is taken
+
+
+def external(body: Body, operation: Operation) -> None:
+    """Call a C function of the user's; what it gives through pointers is zero before."""
+    values, function = body.values, operation.attributes["external"]
+    operands = operation.operands[: len(operation.operands) - operation.attributes["outputs"]]
+    inputs = [pointer(body, value) if isinstance(value.type, Buffer) else values.use(value) for value in operands]
+    filled = [pointer(body, value) for value in core.outputs_of(operation)]
+    results = [values.variables.of[value] for value in operation.results]
+    values.settle([*(body.uses.root[value] for value in core.outputs_of(operation)), *results])
+    if function.returns:
+        text = f"{function.name}({', '.join(part.text for part in inputs)})"
+        made = Expression(text, span=operation.span, reads=reads_of(inputs) if inputs else NOTHING)
+        values.kept(operation.result, made)
+        return
+    for variable in results:
+        zero = Expression(*literal(0, variable.kind), span=operation.span)
+        if variable.name:
+            values.assign(variable, zero)
+        else:
+            values.start(variable, zero)
+        variable.read = True  # its address is taken
+    addresses, pointers = iter(results), iter(filled)
+    given = [part.text for part in inputs]
+    for output in function.outputs:
+        given.append(next(pointers).text if output.rank else f"&{next(addresses).name}")
+    reads = reads_of([*inputs, *filled]) if inputs or filled else NOTHING
+    values.emit(f"{function.name}({', '.join(given)});", operation.span, reads)
+
+
+def pointer(body: Body, buffer: Value) -> Expression:
+    """A buffer as an argument."""
+    return Expression(body.buffers[buffer], reads=frozenset((body.uses.root[buffer],)))
 
 
 def for_loop(body: Body, operation: Operation) -> None:

@@ -75,14 +75,12 @@ class FunctionWriter:
     def _written(self) -> set[Value]:
         """The buffers that the function stores into."""
         root: dict[Value, Value] = {}
-        found = set()
+        found: set[Value] = set()
         for operation in walk(self.function.body):
             if operation.row is core.RESHAPE:
                 source = operation.operands[0]
                 root[operation.result] = root.get(source, source)
-            elif operation.row in core.WRITES:
-                target = operation.operands[0]
-                found.add(root.get(target, target))
+            found.update(root.get(target, target) for target in core.writes_of(operation))
         return found
 
     def write(self, note: str) -> CFunction:

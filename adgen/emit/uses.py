@@ -106,8 +106,7 @@ class Uses:
                 changed = [self._number(owned, part) for part, owned in zip(inner, operation.regions, strict=True)]
                 self.written[operation] = frozenset().union(*changed)
                 written |= self.written[operation]
-            if operation.row in core.WRITES:
-                written.add(self.root[operation.operands[0]])
+            written.update(self.root[value] for value in core.writes_of(operation))
             self._keep_steady(operation, inner)
             after = self._advance()
             for part in inner:

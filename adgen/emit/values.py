@@ -133,6 +133,13 @@ class Values:
             return True
         return self.uses.same_line(value)
 
+    def kept(self, value: Value, expression: Expression) -> None:
+        """Evaluate a value here, neither earlier nor later."""
+        if self.variables.of[value].mutable:
+            self.assign(self.variables.of[value], expression)
+        else:
+            self.declare(value, expression)
+
     def declare(self, value: Value, expression: Expression) -> None:
         """Keep a value under a name of its own."""
         self.start(self.variables.of[value], expression, constant=True)

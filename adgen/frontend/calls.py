@@ -18,6 +18,7 @@ from adgen.frontend import (
     comprehensions,
     evaluate,
     filling,
+    foreign,
     inline,
     instances,
     memory,
@@ -151,6 +152,10 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
         return call(ctx, vectorized, [callee.pyfunc, *args], kwargs, text)
     if isinstance(callee, Deferred):
         return call(ctx, callee.closure, args, kwargs, text)
+    if isinstance(callee, foreign.External):
+        return foreign.call(ctx, callee, args, kwargs)
+    if isinstance(callee, foreign.Primitive):
+        return foreign.apply(ctx, callee, args)
     rules = rules_of(callee)
     if rules is not None and (rules.vjp or rules.jvp):
         from adgen.frontend import custom

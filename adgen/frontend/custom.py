@@ -98,7 +98,7 @@ def _known(ctx: Context, callee: Any, rules: Rules, specs: dict[str, Spec], name
     custom = Custom(rules, specs)
     ctx.customs.append(custom)
     span = ctx.builder.span
-    if library.holds(rules.function.__code__.co_filename):
+    if library.holds(file_of(rules.function)):
         ctx.builder.span = None  # every call has a place of its own
     try:
         _make(ctx, custom, callee, name)
@@ -135,6 +135,11 @@ def _make(ctx: Context, custom: Custom, callee: Any, name: str) -> None:
             _through(ctx, callee, kind, rule)
             _lower_rule(ctx, custom, kind, rule, name)
     _through(ctx, callee, "function", rules.function)
+
+
+def file_of(function: Any) -> str:
+    """The file that a function was read from; empty for what is not one."""
+    return str(getattr(getattr(function, "__code__", None), "co_filename", ""))
 
 
 def _through(ctx: Context, callee: Any, kind: str, rule: Any) -> None:
@@ -221,7 +226,7 @@ def _lower_rule(ctx: Context, custom: Custom, kind: str, rule: Callable[..., Any
     made = make_function(ctx, getattr(custom, kind), [*known, *moving], run)
     if made.mutated:
         ctx.fail("AD148", f"the {kind} rule of `{name}` writes its argument", "work on a copy inside it")
-    own = library.holds(getattr(getattr(rule, "__code__", None), "co_filename", ""))  # then it is known to be linear
+    own = library.holds(file_of(rule))  # then it is known to be linear
     notes = {**made.function.notes, "linear": True} if own else made.function.notes
     ctx.callees[getattr(custom, kind)] = replace(made.function, notes=notes)
 

@@ -41,10 +41,7 @@ def with_rules(function: Function, rules: Rules) -> Function:
 
     Raises AdgenError when a rule cannot take what it will be given.
     """
-    count = len(inspect.signature(function).parameters)
-    for rule, what in ((rules.vjp, "vjp"), (rules.jvp, "jvp")):
-        if rule is not None:
-            _check_arity(rule, 2 if rules.saves else count + 2, what, function)
+    check_rules(function, rules)
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -52,6 +49,14 @@ def with_rules(function: Function, rules: Rules) -> Function:
 
     wrapper.__adgen_rules__ = rules  # type: ignore[attr-defined]
     return wrapper
+
+
+def check_rules(function: Function, rules: Rules) -> None:
+    """Raise AdgenError when a rule of a function cannot take what it will be given."""
+    count = len(inspect.signature(function).parameters)
+    for rule, what in ((rules.vjp, "vjp"), (rules.jvp, "jvp")):
+        if rule is not None:
+            _check_arity(rule, 2 if rules.saves else count + 2, what, function)
 
 
 def _check_arity(rule: Function, count: int, what: str, function: Function) -> None:

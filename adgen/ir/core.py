@@ -21,6 +21,8 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `call` | scalars | `callee` (its name), `types` (of the results) | what the callee returns |
 | `contract` | target, left, right, factor, rows, columns, depth, indices of the first element of each | `axes` | |
 | `custom` | inputs, outputs | `outputs` (how many), `types` (of the results), callees | what the region yields |
+| `external` | inputs, outputs | `outputs` (how many), `types` (of the results), `external` (what runs) | its results |
+| `unknown` | scalars | `type` | any number of the type |
 
 `for`: the region takes the index and the carried values and yields the next carried values; with `exit` it first
 yields a `bool`, and the loop ends after an iteration that yields False; `unordered` allows its carried sums to be taken
@@ -41,6 +43,9 @@ the results and outputs.  One of the two may be empty: both are linear, and each
 both, `residual` may name a callee that takes the inputs, the results and the output and gives what is zero there: a
 number for the first result, which is the only one with a derivative, or a vector for the only output, and then `solve`
 names a callee that solves linear systems.
+A `custom` operation with `external`, an `ops.foreign.ForeignFunction`, runs a C function on its inputs and outputs; its
+region says what that may read and write, of `unknown` numbers, and it has no rules.  The last thing before emission
+makes an `external` operation of it, which no other pass meets.
 `tap`: what a value is shifted by so that there is a derivative for it, at the top level of the body.
 Indices and extents are `i64`; indices are in range and not negative: whoever makes a `load` has made the `check`.
 """
@@ -204,8 +209,12 @@ def _custom(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]
     if not isinstance(count, int) or not all(isinstance(kind, Buffer) for kind in types[len(types) - count :]):
         raise _fail("the outputs are the last operands, and buffers")
     rules = attributes["vjp"], attributes["jvp"], attributes.get("residual", "")
-    if not all(isinstance(name, str) for name in rules) or not any(rules):
-        raise _fail("a rule is the name of a callee, or empty for one of the two")
+    if not all(isinstance(name, str) for name in rules) or any(rules) == ("external" in attributes):
+        raise _fail("a rule is the name of a callee, or empty for one of the two, or for both of a C function")
+    return tuple(parse_type(text) for text in attributes["types"])
+
+
+def _external(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     return tuple(parse_type(text) for text in attributes["types"])
 
 
@@ -228,16 +237,25 @@ POP = Row("pop", _pop)
 CALL = Row("call", _call)
 CONTRACT = Row("contract", _contract)
 CUSTOM = Row("custom", _custom)
+EXTERNAL = Row("external", _external)
+UNKNOWN = Row("unknown", _const)
 
 CORE_ROWS = (
     CONST, TABLE, TAP, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL,
-    CONTRACT, CUSTOM,
+    CONTRACT, CUSTOM, EXTERNAL, UNKNOWN,
 )  # fmt: skip
 
 
 LOOPS = (FOR, WHILE)
 WRITES = (STORE, ACCUMULATE, CONTRACT)  # into the first operand
 OWNERS = (*LOOPS, IF, CUSTOM)  # of regions
+
+
+def writes_of(operation: Operation) -> tuple[Value, ...]:
+    """The buffers that an operation without regions writes into."""
+    if operation.row is EXTERNAL:
+        return outputs_of(operation)
+    return operation.operands[:1] if operation.row in WRITES else ()
 
 
 def inputs_of(custom: Operation) -> tuple[Value, ...]:

@@ -100,4 +100,4 @@ def print_attribute(value: Any) -> str:
         return repr(value) if math.isfinite(value) else ("inf" if value > 0 else "-inf")
     if isinstance(value, tuple | list):
         return "[" + ", ".join(print_attribute(item) for item in value) + "]"
-    return json.dumps(value)
+    return json.dumps(value, default=str)  # a C function by its name and what its files hold

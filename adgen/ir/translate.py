@@ -271,7 +271,18 @@ class Translator:
         callee = operation.attributes["callee"]
         self.line(depth, f"{results}{'= ' if results else ''}callee_{callee}({operands})")
 
+    def external(self, operation: Operation, depth: int) -> None:
+        """A C function runs; what it computes is not counted."""
+        operands = ", ".join(self.name(value) for value in operation.operands)
+        results = "".join(f"{self.name(value)}, " for value in operation.results)
+        function = operation.attributes["external"]
+        run = self.constant(_unknown if isinstance(function, str) else function.run)
+        self.line(depth, f"{results}{'= ' if results else ''}{run}({operands})")
+
     def custom(self, operation: Operation, depth: int) -> None:
+        if "external" in operation.attributes:
+            self.external(operation, depth)
+            return
         (region,) = operation.regions
         self.block(region, depth)
         self.assign(depth, operation.results, region.results)
@@ -340,6 +351,10 @@ def _reshape(buffer: np.ndarray[Any, Any], extents: tuple[int, ...]) -> np.ndarr
     return buffer.reshape(extents)
 
 
+def _unknown(*operands: Any) -> None:
+    raise InternalError("a C function that was read from text cannot be run")
+
+
 def _negative(*indices: int) -> None:
     raise InternalError(f"negative index {indices}")
 
@@ -364,4 +379,5 @@ RULES: dict[Row, Callable[[Translator, Operation, int], None]] = {
     core.CALL: Translator.call,
     core.CONTRACT: Translator.contract,
     core.CUSTOM: Translator.custom,
+    core.EXTERNAL: Translator.external,
 }

@@ -27,7 +27,7 @@ from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import F32, Buffer, Scalar, is_float
 from adgen.passes.activity import active
 from adgen.passes.callees import Callees, floats, types_of
-from adgen.passes.custom import inlined, zeros, zeros_like
+from adgen.passes.custom import inlined, require_rule, zeros, zeros_like
 from adgen.passes.dead_code import dead_code
 from adgen.passes.exporters import Side
 from adgen.passes.linear import require_linear
@@ -310,6 +310,7 @@ def _custom(reverse: Reverse, operation: Operation) -> list[Operation] | None:
     inputs, outputs = core.moving(operation), core.moved(operation)
     if not any(value in reverse.active for value in inputs) or not any(value in reverse.active for value in outputs):
         return None
+    require_rule(operation)
     builder, definitions = reverse.builder, reverse.builder.definitions
     sides = Side(definitions), Side(definitions)
     kept: dict[Value, Value] = {}

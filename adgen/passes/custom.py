@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adgen import ops
+from adgen.diagnostics import AdgenError
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import everywhere, reachable
@@ -52,7 +53,7 @@ def inline_custom(function: Function) -> Function:
             plain = {key: value for key, value in operation.attributes.items() if key != "memory"}
             clone_operation(builder, replace(operation, attributes=plain), mapping, inside)
             return True
-        if operation.row is not core.CUSTOM:
+        if operation.row is not core.CUSTOM or "external" in operation.attributes:
             return False
         (region,) = operation.regions
         clone(builder, region.operations, mapping, inside)
@@ -67,6 +68,49 @@ def inline_custom(function: Function) -> Function:
 
 def _is_forgotten(operation: Operation) -> bool:
     return operation.row in FORGOTTEN or (operation.row is core.FOR and "memory" in operation.attributes)
+
+
+def external_calls(function: Function) -> Function:
+    """A C function is called, and nothing needs to be said about what it may do any more.
+
+    Before:  function f(%x: f64) -> (out) {
+               %out = custom %x {external="drag@1", jvp="", outputs=0, types=["f64"], vjp=""} () {
+                 %y = unknown %x {type="f64"} : f64
+                 yield %y
+               } : f64
+               return %out
+             }
+    After:   function f(%x: f64) -> (out) {
+               %out = external %x {external="drag@1", outputs=0, types=["f64"]} : f64
+               return %out
+             }
+    """
+
+    def called(builder: Builder, operation: Operation, mapping: Mapping) -> bool:
+        if operation.row is not core.CUSTOM:
+            return False
+        attributes = {name: operation.attributes[name] for name in ("external", "outputs", "types")}
+        names = [value.name for value in operation.results]
+        made = builder.emit(core.EXTERNAL, mapped(operation.operands, mapping), attributes, (), names, builder.span)
+        record(builder, operation, made, mapping)
+        return True
+
+    if not any(operation.row is core.CUSTOM for operation in walk(function.body)):
+        return function
+    return rebuild(function, called)
+
+
+def require_rule(operation: Operation) -> None:
+    """Refuse the derivative of a C function that has none."""
+    function = operation.attributes.get("external")
+    if function is not None:
+        raise AdgenError(
+            "AD156",
+            f"the C function `{str(function).partition('@')[0]}` has no derivative",
+            operation.span,
+            "name its derivative functions with `vjp=` or `jvp=` of `adgen.external`; they may be functions of Python "
+            "that call other C functions",
+        )
 
 
 def _zeros(builder: Builder, tap: Operation, mapping: Mapping) -> Value:

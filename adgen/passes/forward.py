@@ -19,7 +19,7 @@ from adgen.ir.types import Buffer, Scalar, Stack, is_float
 from adgen.passes.activity import roots, varied
 from adgen.passes.adjoint import transpose
 from adgen.passes.callees import Callees, floats, types_of
-from adgen.passes.custom import inlined, zeros_like
+from adgen.passes.custom import inlined, require_rule, zeros_like
 from adgen.passes.linear import require_linear
 from adgen.passes.localise import copy_into
 from adgen.passes.rebuild import clone_operation
@@ -192,8 +192,9 @@ class Forward:
         """The rule, after the operation itself."""
         clone_operation(self.builder, operation, self.primal)
         inputs, outputs = core.moving(operation), core.moved(operation)
-        if not any(value in self.tangent for value in inputs):
+        if not any(value in self.tangent for value in inputs) or not outputs:
             return
+        require_rule(operation)
         builder = self.builder
         tangents = [
             self.tangent.get(value) or zeros_like(builder, self.primal[value], f"{value.name}_dot") for value in inputs

@@ -15,7 +15,7 @@ from adgen.passes.rebuild import clone
 def written_parameters(function: Function) -> tuple[int, ...]:
     """The positions of the buffer parameters that the function stores into."""
     root = roots(function)
-    written = {root[o.operands[0]] for o in walk(function.body) if o.row in core.WRITES}
+    written = {root[value] for o in walk(function.body) for value in core.writes_of(o)}
     return tuple(k for k, value in enumerate(function.parameters) if value in written)
 
 

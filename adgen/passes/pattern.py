@@ -37,6 +37,15 @@ def pattern(function: Function, tangents: Mapping[Value, Value]) -> Function:
 
     The results are how much of the last parameter, `edges`, was needed, and for each result of the function its nodes.
     """
+    for operation in walk(function.body):
+        if operation.row is core.CUSTOM:  # those with a text are inlined
+            raise AdgenError(
+                "AD165",
+                f"the C function `{str(operation.attributes['external']).partition('@')[0]}` is called here, "
+                "so there is no sparsity pattern",
+                operation.span,
+                "leave out `sparse=True`",
+            )
     return _Pattern(function, tangents).function()
 
 

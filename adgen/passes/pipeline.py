@@ -12,7 +12,7 @@ from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function
 from adgen.passes.contractions import contractions
 from adgen.passes.copies import copies
-from adgen.passes.custom import inline_custom
+from adgen.passes.custom import external_calls, inline_custom
 from adgen.passes.dead_code import dead_code, keep_results
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
@@ -53,6 +53,7 @@ EMITTED: tuple[Pass, ...] = (
     dead_code,
     contractions,
     independent,
+    external_calls,
 )
 
 

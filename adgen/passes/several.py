@@ -92,7 +92,7 @@ def _decides(operation: Operation, moving: _Moving) -> bool:
     elif row in (core.STORE, core.ACCUMULATE):
         deciding = operands[2:]
     else:
-        deciding = operands if row in (core.IF, core.CHECK, core.ALLOC) else ()
+        deciding = operands if row in (core.IF, core.CHECK, core.ALLOC, core.CUSTOM) else ()
     return any(value in moving for value in deciding)
 
 

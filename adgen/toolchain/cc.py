@@ -59,6 +59,19 @@ class Compiler:
 
         Raises AdgenError with what it printed when it fails.
         """
+        for text in self.complaints(commands, folder):
+            if text is not None:
+                raise AdgenError(
+                    "AD503",
+                    f"the C compiler `{shlex.join(self.command)}` failed:\n{text}",
+                    help="the emitted C should always compile: please report this with the function",
+                )
+
+    def complaints(self, commands: Sequence[Sequence[str]], folder: Path) -> list[str | None]:
+        """Run the compiler several times at once in a folder; what it printed where it failed, else None.
+
+        Raises AdgenError when it cannot be started.
+        """
         running = []
         try:
             for arguments in commands:
@@ -72,13 +85,7 @@ class Compiler:
                 if process.poll() is None:
                     process.kill()
                     process.wait()
-        for process, text in zip(running, printed, strict=True):
-            if process.returncode:
-                raise AdgenError(
-                    "AD503",
-                    f"the C compiler `{shlex.join(self.command)}` failed:\n{text}",
-                    help="the emitted C should always compile: please report this with the function",
-                )
+        return [text if process.returncode else None for process, text in zip(running, printed, strict=True)]
 
 
 def find_compiler() -> Compiler:

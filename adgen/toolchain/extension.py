@@ -15,11 +15,13 @@ from types import ModuleType
 from typing import Protocol
 
 from adgen.diagnostics import AdgenError
+from adgen.ops.foreign import Files
 from adgen.toolchain.blas import Library, library_for
 from adgen.toolchain.cache import cached, digest
 from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, find_compiler, python_headers
 
 SHARED = ("-shared", *(("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()))
+USER = "user"
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
 
 
@@ -34,6 +36,8 @@ class Source(Protocol):
     def cdef(self) -> str: ...
     @property
     def header_name(self) -> str: ...
+    @property
+    def external(self) -> Files: ...
 
 
 def build(source: Source) -> Path:
@@ -43,7 +47,15 @@ def build(source: Source) -> Path:
     """
     compiler = find_compiler()
     library = library_for(source.c_source)
-    made_of = source.c_source, source.header, source.cdef, compiler.identity, sys.version, SUFFIX
+    made_of = (
+        source.c_source,
+        source.header,
+        source.cdef,
+        compiler.identity,
+        sys.version,
+        SUFFIX,
+        source.external.digest,
+    )
     key = digest(*made_of, *library.compile, *library.link)
     name = f"_adgen_{key}"
     folder = cached("library", key, lambda folder: _compile(source, name, compiler, library, folder))
@@ -61,14 +73,35 @@ def _compile(source: Source, name: str, compiler: Compiler, library: Library, fo
     ffi.set_source(name, f'#include "{source.header_name}"\n', compiler_verbose=0)
     ffi.emit_c_code(str(folder / "wrapper.c"))
     include = f"-I{python_headers()}"
-    flags = [*STANDARD, *OPTIMISE, *compiler.native, *WARNINGS, *library.compile]
+    theirs = written(source.external, folder)
+    flags = [*STANDARD, *OPTIMISE, *compiler.native, *WARNINGS, "-isystem", USER, *library.compile]
     function = [*flags, "-c", f"{stem}.c", "-o", "function.o"]
     # the wrapper is not worth optimising: it only moves arguments
     wrapper = [*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", include, "-c", "wrapper.c", "-o", "wrapper.o"]
-    compiler.run_all([function, wrapper], folder)
-    compiler.run([*SHARED, "function.o", "wrapper.o", "-o", f"{name}{SUFFIX}", *library.link, "-lm"], folder)
-    for leftover in ("function.o", "wrapper.o", "wrapper.c"):
+    compiler.run_all([function, wrapper, *(compiling(file, compiler) for file in theirs)], folder)
+    objects = ["function.o", "wrapper.o", *map(object_of, theirs)]
+    compiler.run([*SHARED, *objects, "-o", f"{name}{SUFFIX}", *library.link, "-lm"], folder)
+    for leftover in (*objects, "wrapper.c"):
         (folder / leftover).unlink()
+
+
+def written(files: Files, folder: Path) -> list[str]:
+    """Write the user's files below a folder, where emitted C does not find them but as a system's: its warnings are
+    errors, theirs are not.  Gives the paths of those to compile."""
+    for name, data in files.contents:
+        (folder / USER / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / USER / name).write_bytes(data)
+    return [f"{USER}/{name}" for name in files.sources]
+
+
+def compiling(file: str, compiler: Compiler) -> list[str]:
+    """The arguments that make an object of one of the user's files."""
+    return [*STANDARD, *OPTIMISE, *compiler.native, "-c", file, "-o", object_of(file)]
+
+
+def object_of(file: str) -> str:
+    """The object file of a source file."""
+    return f"{file.removesuffix('.c')}.o"
 
 
 def load(path: Path) -> ModuleType:
