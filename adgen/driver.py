@@ -37,7 +37,7 @@ class Build:
 
 def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Build:
     """One product of a function, compiled."""
-    primal = lower_function(function, specs)
+    primal = lower_function(function, specs, kinks=product == "kinks")
     derived = differentiate(primal, product, wrt)
     optimised = optimise(derived.function)
     emitted = emit([optimised], optimised.name)
@@ -45,10 +45,15 @@ def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], pro
     return Build(library, (program(primal, wrt, derived, optimised, emitted),))
 
 
-def lower_function(function: Callable[..., Any], specs: Mapping[str, Spec], traced: bool = False) -> Lowered:
-    """The IR of a function, or of what an operator makes of one; `traced`: checked for what is not finite."""
+def lower_function(
+    function: Callable[..., Any], specs: Mapping[str, Spec], traced: bool = False, kinks: bool = False
+) -> Lowered:
+    """The IR of a function, or of what an operator makes of one.
+
+    `traced`: checked for what is not finite; `kinks`: it says where they are.
+    """
     if (operator := getattr(function, "__adgen__", None)) is None:
-        lowered = lower(function, specs, pushed)
+        lowered = lower(function, specs, pushed, kinks)
         return begun(lowered) if traced else lowered
     made: Lowered = operator.lower(specs, traced)
     return made

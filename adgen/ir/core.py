@@ -20,6 +20,7 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `stack`, `push`, `pop` | | `element` | |
 | `call` | scalars | `callee` (its name), `types` (of the results) | what the callee returns |
 | `contract` | target, left, right, factor, rows, columns, depth, indices of the first element of each | `axes` | |
+| `kink` | a distance, numbers to show | `operation`, `says` | |
 | `custom` | inputs, outputs | `outputs` (how many), `types` (of the results), callees | what the region yields |
 
 `for`: the region takes the index and the carried values and yields the next carried values; with `exit` it first
@@ -41,6 +42,8 @@ the results and outputs.  One of the two may be empty: both are linear, and each
 both, `residual` may name a callee that takes the inputs, the results and the output and gives what is zero there: a
 number for the first result, which is the only one with a derivative, or a vector for the only output, and then `solve`
 names a callee that solves linear systems.
+`kink`: what is composed of several operations has no derivative where the distance is zero; `says` is what it is taken
+to be.  It is made for `passes.kinks` alone, and no other pass meets it.
 `tap`: what a value is shifted by so that there is a derivative for it, at the top level of the body.
 Indices and extents are `i64`; indices are in range and not negative: whoever makes a `load` has made the `check`.
 """
@@ -208,6 +211,14 @@ def _custom(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]
     return tuple(parse_type(text) for text in attributes["types"])
 
 
+def _kink(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    if not types or not all(isinstance(kind, Scalar) for kind in types) or not is_float(types[0]):
+        raise _fail("a distance is a floating-point number")
+    if not isinstance(attributes["operation"], str) or not isinstance(attributes["says"], str):
+        raise _fail("operation and says must be text")
+    return ()
+
+
 CONST = Row("const", _const, pure=True)
 TABLE = Row("table", _table, pure=True)
 ALLOC = Row("alloc", _alloc)
@@ -227,10 +238,11 @@ POP = Row("pop", _pop)
 CALL = Row("call", _call)
 CONTRACT = Row("contract", _contract)
 CUSTOM = Row("custom", _custom)
+KINK = Row("kink", _kink)
 
 CORE_ROWS = (
     CONST, TABLE, TAP, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL,
-    CONTRACT, CUSTOM,
+    CONTRACT, CUSTOM, KINK,
 )  # fmt: skip
 
 
