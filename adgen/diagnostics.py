@@ -67,15 +67,21 @@ def render(code: str, message: str, span: Span | None, help: str | None) -> str:
     """The text of a diagnostic: message, place, source line with a caret, help."""
     lines = [f"error[{code}]: {message}"]
     if span is not None:
-        gutter = " " * len(str(span.line))
-        lines.append(f"{gutter}--> {span}")
-        source = span.text
-        if source:
-            single = span.end_line in (0, span.line)
-            end = span.end_column if single and span.end_column > span.column else len(source.rstrip())
-            width = max(1, end - span.column)
-            lines.append(f"{span.line} | {source}")
-            lines.append(f"{gutter} | {' ' * span.column}{'^' * width}")
+        lines += excerpt(span)
     if help:
         lines.append(f"help: {help}")
     return "\n".join(lines)
+
+
+def excerpt(span: Span) -> list[str]:
+    """The place and the source line with a caret."""
+    gutter = " " * len(str(span.line))
+    lines = [f"{gutter}--> {span}"]
+    source = span.text
+    if source:
+        single = span.end_line in (0, span.line)
+        end = span.end_column if single and span.end_column > span.column else len(source.rstrip())
+        width = max(1, end - span.column)
+        lines.append(f"{span.line} | {source}")
+        lines.append(f"{gutter} | {' ' * span.column}{'^' * width}")
+    return lines

@@ -39,7 +39,7 @@ class Build:
 
 def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Build:
     """One product of a function, compiled."""
-    primal = lower_function(function, specs)
+    primal = lower_function(function, specs, kinks=product == "kinks")
     for text in searches(primal, wrt) if wrt else ():
         warn(text)
     derived = differentiate(primal, product, wrt)
@@ -49,10 +49,15 @@ def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], pro
     return Build(library, (program(primal, wrt, derived, optimised, emitted),))
 
 
-def lower_function(function: Callable[..., Any], specs: Mapping[str, Spec], traced: bool = False) -> Lowered:
-    """The IR of a function, or of what an operator makes of one; `traced`: checked for what is not finite."""
+def lower_function(
+    function: Callable[..., Any], specs: Mapping[str, Spec], traced: bool = False, kinks: bool = False
+) -> Lowered:
+    """The IR of a function, or of what an operator makes of one.
+
+    `traced`: checked for what is not finite; `kinks`: it says where they are.
+    """
     if (operator := getattr(function, "__adgen__", None)) is None:
-        lowered = lower(function, specs, pushed)
+        lowered = lower(function, specs, pushed, kinks)
         return begun(lowered) if traced else lowered
     made: Lowered = operator.lower(specs, traced)
     return made

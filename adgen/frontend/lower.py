@@ -49,10 +49,13 @@ MOST_ATTEMPTS = 300
 Push = Callable[[Function, int], Function]
 
 
-def lower(target: Callable[..., Any], specs: Mapping[str, Spec], push: Push | None = None) -> Lowered:
+def lower(
+    target: Callable[..., Any], specs: Mapping[str, Spec], push: Push | None = None, kinks: bool = False
+) -> Lowered:
     """Lower a function for arguments of these specs; parameters without one take their default or are inferred.
 
-    `push` gives the forward mode of a function for one parameter: Newton's method asks for it.
+    `push` gives the forward mode of a function for one parameter: Newton's method asks for it.  With `kinks` what is
+    composed of several operations says where it has one.
 
     Raises AdgenError.
     """
@@ -61,8 +64,8 @@ def lower(target: Callable[..., Any], specs: Mapping[str, Spec], push: Push | No
     unknown = {path: default(spec) for path, spec in spec_leaves(complete) if isinstance(spec, UnknownSpec)}
     with _deep_recursion():
         if not unknown:
-            return _attempt(target, parameters, complete, {}, push)
-        return _search(target, parameters, complete, unknown, push)
+            return _attempt(target, parameters, complete, {}, push, kinks)
+        return _search(target, parameters, complete, unknown, push, kinks)
 
 
 def _search(
@@ -71,6 +74,7 @@ def _search(
     specs: dict[str, Spec],
     start: dict[Path, LeafSpec],
     push: Push | None,
+    kinks: bool,
 ) -> Lowered:
     """Refine unknown specs until the function can be lowered; the first failure is what a user is told."""
     stack, guesses = [start], deque[dict[Path, LeafSpec]]()
@@ -82,7 +86,7 @@ def _search(
             continue
         tried.append(guess)
         try:
-            return _attempt(target, parameters, specs, guess, push)
+            return _attempt(target, parameters, specs, guess, push, kinks)
         except Refine as refine:
             failure = failure or refine.cause
             if refine.cause is not None:
@@ -228,12 +232,13 @@ def _attempt(
     specs: dict[str, Spec],
     guess: dict[Path, LeafSpec],
     push: Push | None,
+    kinks: bool,
 ) -> Lowered:
     """Lower the function with these specs, again for every recursion that is found."""
     patterns: list[Pattern] = []
     while True:
         try:
-            return _once(target, parameters, specs, guess, patterns, push)
+            return _once(target, parameters, specs, guess, patterns, push, kinks)
         except Recursive as found:
             patterns.append(found.pattern)
 
@@ -245,6 +250,7 @@ def _once(
     guess: dict[Path, LeafSpec],
     patterns: Sequence[Pattern],
     push: Push | None,
+    kinks: bool,
 ) -> Lowered:
     """Lower the function with these specs, knowing some recursion."""
     filled = _filled(specs, guess)
@@ -252,7 +258,9 @@ def _once(
     arguments = [argument(leaf) for leaf in leaves]
     name = getattr(target, "__name__", "the function")
     agreements = Agreements.of(leaves, arguments)
-    ctx = Context(title=_function_name(target), patterns=patterns, agreements=agreements, push=push, taps={})
+    ctx = Context(
+        title=_function_name(target), patterns=patterns, agreements=agreements, push=push, taps={}, kinks=kinks
+    )
     recorder = Recorder(target, {}, [], {})
     ctx.record = recorder
     function = source.python_function(getattr(target, "__func__", target))

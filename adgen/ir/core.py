@@ -20,6 +20,7 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `stack`, `push`, `pop` | | `element` | |
 | `call` | scalars | `callee` (its name), `types` (of the results) | what the callee returns |
 | `contract` | target, left, right, factor, rows, columns, depth, indices of the first element of each | `axes` | |
+| `kink` | a distance, numbers to show | `operation`, `says` | |
 | `custom` | inputs, outputs | `outputs` (how many), `types` (of the results), callees | what the region yields |
 | `external` | inputs, outputs | `outputs` (how many), `types` (of the results), `external` (what runs) | its results |
 | `unknown` | scalars | `type` | any number of the type |
@@ -46,6 +47,8 @@ names a callee that solves linear systems.
 A `custom` operation with `external`, an `ops.foreign.ForeignFunction`, runs a C function on its inputs and outputs; its
 region says what that may read and write, of `unknown` numbers, and it has no rules.  The last thing before emission
 makes an `external` operation of it, which no other pass meets.
+`kink`: what is composed of several operations has no derivative where the distance is zero; `says` is what it is taken
+to be.  It is made for `passes.kinks` alone, and no other pass meets it.
 `tap`: what a value is shifted by so that there is a derivative for it, at the top level of the body.
 Indices and extents are `i64`; indices are in range and not negative: whoever makes a `load` has made the `check`.
 """
@@ -218,6 +221,14 @@ def _external(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ..
     return tuple(parse_type(text) for text in attributes["types"])
 
 
+def _kink(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    if not types or not all(isinstance(kind, Scalar) for kind in types) or not is_float(types[0]):
+        raise _fail("a distance is a floating-point number")
+    if not isinstance(attributes["operation"], str) or not isinstance(attributes["says"], str):
+        raise _fail("operation and says must be text")
+    return ()
+
+
 CONST = Row("const", _const, pure=True)
 TABLE = Row("table", _table, pure=True)
 ALLOC = Row("alloc", _alloc)
@@ -239,10 +250,11 @@ CONTRACT = Row("contract", _contract)
 CUSTOM = Row("custom", _custom)
 EXTERNAL = Row("external", _external)
 UNKNOWN = Row("unknown", _const)
+KINK = Row("kink", _kink)
 
 CORE_ROWS = (
     CONST, TABLE, TAP, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL,
-    CONTRACT, CUSTOM, EXTERNAL, UNKNOWN,
+    CONTRACT, CUSTOM, EXTERNAL, UNKNOWN, KINK,
 )  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """The names that programs use: `grad(f)` and its like.
 
-All but `sparsity` take `trace_nan=True`: the operation that is the first to make a NaN or an infinity, in the function
-or in its derivative, is then a FloatingPointError with the Python line and the operands.  Without it, the environment
-variable ADGEN_TRACE_NAN decides when the operator is applied.
+All but `sparsity` and `kinks` take `trace_nan=True`: the operation that is the first to make a NaN or an infinity, in
+the function or in its derivative, is then a FloatingPointError with the Python line and the operands.  Without it, the
+environment variable ADGEN_TRACE_NAN decides when the operator is applied.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from adgen.diagnostics import AdgenError
 from adgen.operators.batching import Axes, batched
 from adgen.operators.jacobians import Mode, hessian_operator, jacobian_operator
+from adgen.operators.kink_report import kinks_operator
 from adgen.operators.products import Trace, plain_operator, tangent_operator, traced, vjp_operator
 
 Function = Callable[..., Any]
@@ -135,6 +136,16 @@ def hessian(
     from adgen.operators.sparse import sparse_hessian_operator
 
     return _decorator(sparse_hessian_operator, function, trace_nan, wrt=wrt)
+
+
+def kinks(function: Function | None = None, wrt: Any = None, tolerance: float = 1e-8) -> Function:
+    """Where arguments sit at a kink of the function: `kinks(f)(*args)` gives a list of records.
+
+    A record has the Python line, the operation, its operands, how far they are from the kink (`tolerance` at most), and
+    which derivative is taken there.  Branches on a comparison count; so do jumps, as of `np.floor`.  Of a derivative
+    the kinks are those of its function.
+    """
+    return _decorator(kinks_operator, function, False, wrt=wrt, tolerance=tolerance)
 
 
 def sparsity(function: Function | None = None, wrt: Any = None, of: str = "jacobian") -> Function:

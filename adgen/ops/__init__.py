@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from adgen.ir.core import CORE_ROWS
 from adgen.ir.nodes import Row
 from adgen.ops.arithmetic import ABS, ADD, COPYSIGN, DIV, FMA, MUL, NEG, SIGN, SUB
@@ -60,6 +62,13 @@ def meaning(function: Callable[..., Any]) -> Elementwise | None:
     if found is not None:
         return found[1]
     return _SCIPY.get(scipy_name(function))
+
+
+def title(row: Row) -> str:
+    """What a row is called in NumPy, or else in Python."""
+    known = getattr(row, "python", ())
+    names = [f.__name__ for f in sorted(known, key=lambda f: not isinstance(f, np.ufunc))]
+    return names[0] if names else row.name
 
 
 def scipy_name(function: Any) -> str:
@@ -175,4 +184,5 @@ __all__ = [
     "Elementwise",
     "meaning",
     "scipy_name",
+    "title",
 ]

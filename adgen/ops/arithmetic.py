@@ -16,6 +16,7 @@ from adgen.ir.types import I64
 from adgen.ops import affine, identities
 from adgen.ops.elementwise import FLOATS, NUMBERS, Partials, callables, elementwise
 from adgen.ops.integers import wrapped
+from adgen.ops.kinks import Kink, itself
 from adgen.ops.libm import Libm
 from adgen.ops.spelling import ADDITIVE, MULTIPLICATIVE, ByType, HelperCall, Infix, LibmCall, Prefix
 from adgen.ops.terms import Term
@@ -111,6 +112,7 @@ ABS = elementwise(
     python=(builtins.abs, operator.abs, *callables("abs absolute fabs", "fabs")),
     c=ByType(LibmCall("fabs"), {I64: HelperCall("abs", ABS_I64_C)}),
     simplify=identities.absolute,
+    kinks=(Kink(itself),),
 )
 
 
@@ -124,6 +126,7 @@ SIGN = elementwise(
     evaluate=_sign,
     kinds=NUMBERS,
     piecewise_constant=True,
+    kinks=(Kink(itself),),
     formula="sign(x)",
     python=callables("sign"),
     c=HelperCall("sign", SIGN_C, {I64: "static inline int64_t $name(int64_t x) {\n    return (x > 0) - (x < 0);\n}"}),
@@ -136,6 +139,7 @@ COPYSIGN = elementwise(
     sympy="Abs(x) * sign(y)",
     override=_copysign,
     reason="sign(y) is 0 at 0, where copysign still sees the sign; as for abs, 0 at x = 0",
+    kinks=(Kink(lambda x, y, out: x), Kink(lambda x, y, out: y, "it is that of the side whose sign zero has")),
     python=callables("copysign", "copysign"),
     c=LibmCall("copysign"),
 )

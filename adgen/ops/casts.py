@@ -19,6 +19,7 @@ from adgen.ir.types import BOOL, F32, F64, I64, NARROW, WIDTHS, Scalar
 from adgen.ops import identities
 from adgen.ops.elementwise import ANYTHING, Elementwise, callables, elementwise
 from adgen.ops.integers import conversion_type, converted
+from adgen.ops.kinks import BRANCH, Kink, itself, whole_but_zero
 from adgen.ops.spelling import C_TYPES, ByType, Cast, HelperCall, NotZero, Spelling
 
 # a plain cast of nan or of what is out of range is undefined in C
@@ -59,12 +60,20 @@ def _cast(
 def _to_integer(target: Scalar, python: tuple[Callable[..., Any], ...]) -> Elementwise:
     truncation = _truncation(target)
     spelling = ByType(Cast(target), {F64: truncation, F32: truncation})
-    return _cast(target, partial(converted, kind=target), spelling, python, piecewise_constant=True)
+    kinks = (Kink(whole_but_zero),)
+    return _cast(target, partial(converted, kind=target), spelling, python, piecewise_constant=True, kinks=kinks)
 
 
 TO_F64 = _cast(F64, np.float64, Cast(F64), (builtins.float, *callables("float64 double")), sympy="x")
 TO_F32 = _cast(F32, np.float32, Cast(F32), callables("float32 single"), sympy="x")
-TO_BOOL = _cast(BOOL, bool, NotZero(), (builtins.bool, *callables("bool_")), piecewise_constant=True)
+TO_BOOL = _cast(
+    BOOL,
+    bool,
+    NotZero(),
+    (builtins.bool, *callables("bool_")),
+    piecewise_constant=True,
+    kinks=(Kink(itself, BRANCH),),
+)
 TO_I64 = _to_integer(I64, (builtins.int, np.int64))
 TO_NARROW = {kind: _to_integer(kind, (DTYPES[kind],)) for kind in NARROW}
 CASTS = {F64: TO_F64, F32: TO_F32, BOOL: TO_BOOL, I64: TO_I64, **TO_NARROW}

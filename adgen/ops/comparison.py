@@ -15,6 +15,7 @@ import numpy as np
 from adgen.ir.types import BOOL
 from adgen.ops import affine, logic
 from adgen.ops.elementwise import ANYTHING, BOOLS, FLOATS, Elementwise, Partials, callables, elementwise
+from adgen.ops.kinks import BRANCH, Kink, difference
 from adgen.ops.spelling import (
     AND_ALSO,
     EQUALITY,
@@ -40,6 +41,7 @@ def _comparison(name: str, sign: str, precedence: int, compare: Callable[[Any, A
         kinds=ANYTHING,
         result=BOOL,
         piecewise_constant=True,
+        kinks=(Kink(difference, BRANCH),),
         formula=f"{name.capitalize()}(x, y)",
         python=(compare, *callables(numpy)),
         c=Infix(sign, precedence, operands=RELATIONAL + 1),

@@ -15,6 +15,7 @@ from adgen.ir.types import I64
 from adgen.ops import affine
 from adgen.ops.elementwise import NUMBERS, Partials, callables, elementwise
 from adgen.ops.integers import floor_quotient, floor_remainder
+from adgen.ops.kinks import Kink
 from adgen.ops.libm import Libm
 from adgen.ops.spelling import HelperCall, LibmCall
 from adgen.ops.terms import Number, Term
@@ -82,12 +83,31 @@ def _nearest_partials(x: Term, y: Term, out: Term) -> Partials:
     return (Number(1), -RINT(x / y))
 
 
+def _multiple(x: Term, y: Term, out: Term) -> Term:
+    return REMAINDER(x, y)
+
+
+def _multiple_but_zero(x: Term, y: Term, out: Term) -> Term:
+    from adgen.ops.arithmetic import ABS
+    from adgen.ops.comparison import LT, SELECT
+
+    return SELECT(LT(ABS(x), ABS(y)), ABS(y) - ABS(x), REMAINDER(x, y))
+
+
+def _half_multiple(x: Term, y: Term, out: Term) -> Term:
+    from adgen.ops.arithmetic import ABS
+
+    return ABS(y) * 0.5 - ABS(out)
+
+
+QUOTIENT = "it is 1 for the first, and minus the whole quotient for the second"
 FLOORDIV = elementwise(
     "floordiv",
     "x y",
     evaluate=_floordiv,
     kinds=NUMBERS,
     piecewise_constant=True,
+    kinks=(Kink(_multiple),),
     formula="floor(x / y)",
     python=(operator.floordiv, operator.ifloordiv, *callables("floor_divide")),
     domain=((-9.0, 9.0), (0.3, 4.0)),
@@ -103,6 +123,7 @@ MOD = elementwise(
     sympy="x - y * floor(x / y)",
     formula="Mod(x, y)",
     override=_mod_partials,
+    kinks=(Kink(_multiple, QUOTIENT),),
     reason="sympy keeps derivatives of floor, which are zero",
     python=(operator.mod, operator.imod, *callables("mod remainder")),
     domain=((-9.0, 9.0), (0.3, 4.0)),
@@ -116,6 +137,7 @@ FMOD = elementwise(
     evaluate=Libm("fmod", 2),
     sympy="x - y * sign(x / y) * floor(Abs(x / y))",
     override=_truncating_partials,
+    kinks=(Kink(_multiple_but_zero, QUOTIENT),),
     reason="sympy keeps derivatives of floor, which are zero",
     python=callables("fmod", "fmod"),
     domain=((-9.0, 9.0), (0.3, 4.0)),
@@ -128,6 +150,7 @@ REMAINDER = elementwise(
     evaluate=Libm("remainder", 2),
     sympy="x - y * floor(x / y + 1/2)",
     override=_nearest_partials,
+    kinks=(Kink(_half_multiple, QUOTIENT),),
     reason="sympy keeps derivatives of floor, which are zero",
     python=callables("", "remainder"),
     domain=((-9.0, 9.0), (0.3, 4.0)),

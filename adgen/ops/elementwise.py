@@ -19,6 +19,7 @@ from adgen.ir.builder import Builder
 from adgen.ir.nodes import Attributes, Row, Value
 from adgen.ir.types import BOOL, F32, F64, I64, NARROW, Scalar, Type
 from adgen.ops.emission import Emission
+from adgen.ops.kinks import Kink
 from adgen.ops.registry import register
 from adgen.ops.spelling import Spelling
 from adgen.ops.terms import Operand, Out, Term, apply
@@ -44,6 +45,7 @@ class Elementwise(Row):
     derived.  A row with neither `sympy` nor `override` is `piecewise_constant`, or not `differentiable` at all as no
     operand is a real number.  `special` is the function of `scipy.special` that means the row for some arguments only.
     `singular` rows have a partial that is infinite, or not a number, at finite operands, other than by overflow.
+    `kinks` are where real operands have no derivative, or none that is continuous, and the value is finite.
     `refuses` says for which arguments Python raises; None: not known.
     `domain` is where tests may sample each operand.
     """
@@ -62,6 +64,7 @@ class Elementwise(Row):
     piecewise_constant: bool = False
     differentiable: bool = True
     singular: bool = False
+    kinks: tuple[Kink, ...] = ()
     refuses: Any = None
     domain: tuple[tuple[float, float], ...] = ()
     c: Spelling = field(default_factory=Spelling)
@@ -92,6 +95,12 @@ class Elementwise(Row):
         from adgen.ops.derive import derive
 
         return derive(self)
+
+    def distance(self, kink: Kink, builder: Builder, operands: Sequence[Value], result: Value) -> Value:
+        """How far real operands are from a kink; it may be negative."""
+        real = next(value for value in (result, *operands) if _is_float(value.type))
+        terms = (Operand(k, value.type == I64) for k, value in enumerate(operands))
+        return Emission(builder, operands, real).value(kink.distance(*terms, Out()))
 
     def pushforward(
         self, builder: Builder, operands: Sequence[Value], result: Value, tangents: Sequence[Value | None]

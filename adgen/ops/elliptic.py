@@ -18,6 +18,7 @@ import numpy as np
 from adgen.ir.types import F64
 from adgen.ops.comparison import EQ, SELECT
 from adgen.ops.elementwise import Partials, elementwise
+from adgen.ops.kinks import INFINITE, Kink
 from adgen.ops.powers import SQRT
 from adgen.ops.spelling import HelperCall
 from adgen.ops.terms import Term
@@ -126,6 +127,7 @@ ELLIPTIC_E = elementwise(
     domain=DOMAIN,
     cost=60,
     singular=True,
+    kinks=(Kink(lambda m, out: 1 - m, INFINITE),),
     c=HelperCall("elliptic_e", MEAN_C + E_C),
 )
 ELLIPTIC_D = elementwise(

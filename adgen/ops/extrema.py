@@ -15,6 +15,7 @@ from adgen.ir.types import INTEGERS, NARROW
 from adgen.ops import affine
 from adgen.ops.comparison import GE, GT, LE, LT, SELECT
 from adgen.ops.elementwise import NUMBERS, Elementwise, Partials, callables, elementwise
+from adgen.ops.kinks import HALVES, Kink, difference
 from adgen.ops.spelling import HelperCall
 from adgen.ops.terms import Term
 
@@ -68,6 +69,7 @@ def _python_extremum(name: str, sign: str, beats: Elementwise, loses: Elementwis
         sympy="Max(x, y)" if beats is GT else "Min(x, y)",
         override=_halves(beats, loses),
         reason="sympy's Heaviside is a factor; a selection never multiplies by a mask",
+        kinks=(Kink(difference, HALVES),),
         c=HelperCall(name, PYTHON_C.replace("SIGN", sign)),
     )
 
@@ -82,6 +84,7 @@ def _extremum(name: str, sign: str, beats: Elementwise, loses: Elementwise) -> E
         sympy="Max(x, y)" if beats is GT else "Min(x, y)",
         override=_halves(beats, loses),
         reason="sympy's Heaviside is a factor; a selection never multiplies by a mask",
+        kinks=(Kink(difference, HALVES),),
         python=callables(name),
         c=HelperCall(name, FLOAT_C.replace("SIGN", sign), dict.fromkeys(INTEGERS, INTEGER_C.replace("SIGN", sign))),
         simplify=affine.extremum(name),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from adgen.ops.elementwise import Partials, callables
 from adgen.ops.exponential import function
+from adgen.ops.kinks import INFINITE, Kink
 from adgen.ops.powers import SQRT
 from adgen.ops.refusals import AT_LEAST_ONE, INSIDE_ONE, overflow
 from adgen.ops.terms import Term
@@ -32,6 +33,7 @@ ACOSH = function(
     reason="x*x - 1 loses digits near x = 1",
     domain=((1.1, 9.0),),
     singular=True,
+    kinks=(Kink(lambda x, out: x - 1, INFINITE),),
     refuses=AT_LEAST_ONE,
 )
 ATANH = function(

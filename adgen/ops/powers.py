@@ -10,6 +10,7 @@ libm's `pow` beyond).  The helper has no loop, so that C compilers can vectorise
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 from typing import Any
 
@@ -21,6 +22,7 @@ from adgen.ops.comparison import AND, EQ, SELECT
 from adgen.ops.elementwise import INTEGERS, Partials, callables, elementwise
 from adgen.ops.exponential import LOG
 from adgen.ops.integers import power
+from adgen.ops.kinks import INFINITE, Kink, itself
 from adgen.ops.libm import Libm
 from adgen.ops.refusals import NOT_NEGATIVE
 from adgen.ops.spelling import HelperCall, LibmCall
@@ -87,6 +89,13 @@ def _cbrt_partials(x: Term, out: Term) -> Partials:
     return (1 / (3 * (out * out)),)
 
 
+def _base_at_zero(x: Term, y: Term, out: Term) -> Term:
+    from adgen.ops.comparison import GE
+    from adgen.ops.rounding import RINT
+
+    return SELECT(AND(GE(y, 1), EQ(y, RINT(y))), math.inf, x)
+
+
 POW = elementwise(
     "pow",
     "x y",
@@ -101,6 +110,7 @@ POW = elementwise(
     c=LibmCall("pow"),
     simplify=identities.power,
     singular=True,
+    kinks=(Kink(_base_at_zero, "it is y * x**(y - 1) for x, and 0 for y"),),
 )
 POWI = elementwise(
     "powi",
@@ -136,6 +146,7 @@ SQRT = elementwise(
     cost=4,
     c=LibmCall("sqrt"),
     singular=True,
+    kinks=(Kink(itself, INFINITE),),
     refuses=NOT_NEGATIVE,
 )
 CBRT = elementwise(
@@ -150,4 +161,5 @@ CBRT = elementwise(
     cost=10,
     c=LibmCall("cbrt"),
     singular=True,
+    kinks=(Kink(itself, INFINITE),),
 )

@@ -14,7 +14,9 @@ import numpy as np
 from adgen.ir.types import I64
 from adgen.ops import identities
 from adgen.ops.elementwise import Elementwise, callables, elementwise
+from adgen.ops.kinks import Kink, halfway, whole, whole_but_zero
 from adgen.ops.spelling import HelperCall, LibmCall
+from adgen.ops.terms import Number, Term
 
 ROUND_C = """
 #include <stdio.h>
@@ -37,12 +39,22 @@ def _round(x: Any, digits: Any) -> Any:
     return type(x)(round(float(x), digits)) if np.isfinite(x) else x
 
 
-def _rounding(name: str, evaluate: Callable[[Any], Any], numpy: str, formula: str = "") -> Elementwise:
+def _digits_halfway(x: Term, digits: Term, out: Term) -> Term:
+    from adgen.ops.powers import POWI
+
+    unit = POWI(Number(10), digits)
+    return halfway(x * unit, out) / unit
+
+
+def _rounding(
+    name: str, evaluate: Callable[[Any], Any], numpy: str, distance: Callable[..., Term], formula: str = ""
+) -> Elementwise:
     return elementwise(
         name,
         "x",
         evaluate=evaluate,
         piecewise_constant=True,
+        kinks=(Kink(distance),),
         formula=formula,
         python=callables(numpy),
         c=LibmCall(name),
@@ -50,16 +62,17 @@ def _rounding(name: str, evaluate: Callable[[Any], Any], numpy: str, formula: st
     )
 
 
-FLOOR = _rounding("floor", np.floor, "floor", "floor(x)")
-CEIL = _rounding("ceil", np.ceil, "ceil", "ceiling(x)")
-TRUNC = _rounding("trunc", np.trunc, "trunc fix", "sign(x) * floor(Abs(x))")
-RINT = _rounding("rint", np.rint, "rint")
+FLOOR = _rounding("floor", np.floor, "floor", whole, "floor(x)")
+CEIL = _rounding("ceil", np.ceil, "ceil", whole, "ceiling(x)")
+TRUNC = _rounding("trunc", np.trunc, "trunc fix", whole_but_zero, "sign(x) * floor(Abs(x))")
+RINT = _rounding("rint", np.rint, "rint", halfway)
 ROUND = elementwise(
     "round",
     "x digits",
     evaluate=_round,
     fixed={1: I64},
     piecewise_constant=True,
+    kinks=(Kink(_digits_halfway),),
     domain=((-9.0, 9.0), (-2.0, 5.0)),
     cost=100,
     c=HelperCall("round", ROUND_C),

@@ -6,9 +6,11 @@ derivatives at the origin.
 
 from __future__ import annotations
 
-from adgen.ops.comparison import AND, EQ, SELECT
+from adgen.ops.arithmetic import ABS
+from adgen.ops.comparison import AND, EQ, LT, SELECT
 from adgen.ops.elementwise import Partials, callables, elementwise
 from adgen.ops.exponential import function
+from adgen.ops.kinks import INFINITE, Kink
 from adgen.ops.libm import Libm
 from adgen.ops.powers import SQRT
 from adgen.ops.refusals import NOT_INFINITE, WITHIN_ONE
@@ -36,6 +38,14 @@ def _hypot_partials(x: Term, y: Term, out: Term) -> Partials:
     return x / length, y / length
 
 
+def _near_one(x: Term, out: Term) -> Term:
+    return 1 - ABS(x)
+
+
+def _branch_cut(y: Term, x: Term, out: Term) -> Term:
+    return SELECT(LT(x, 0), y, HYPOT(x, y))
+
+
 SIN = function("sin", "sin(x)", refuses=NOT_INFINITE)
 COS = function("cos", "cos(x)", refuses=NOT_INFINITE)
 TAN = function("tan", "tan(x)", domain=((-1.4, 1.4),), refuses=NOT_INFINITE)
@@ -48,6 +58,7 @@ ASIN = function(
     domain=((-0.95, 0.95),),
     singular=True,
     refuses=WITHIN_ONE,
+    kinks=(Kink(_near_one, INFINITE),),
 )
 ACOS = function(
     "acos",
@@ -58,6 +69,7 @@ ACOS = function(
     domain=((-0.95, 0.95),),
     singular=True,
     refuses=WITHIN_ONE,
+    kinks=(Kink(_near_one, INFINITE),),
 )
 ATAN = function("atan", "atan(x)", python=callables("arctan atan", "atan"), refuses=())
 ATAN2 = elementwise(
@@ -71,6 +83,7 @@ ATAN2 = elementwise(
     cost=10,
     c=LibmCall("atan2"),
     refuses=(),
+    kinks=(Kink(_branch_cut, "it is 0 at the origin, and that of one side where the angle jumps"),),
 )
 HYPOT = elementwise(
     "hypot",
@@ -82,5 +95,6 @@ HYPOT = elementwise(
     python=callables("hypot", "hypot"),
     cost=8,
     c=LibmCall("hypot"),
+    kinks=(Kink(lambda x, y, out: out),),
     refuses=(),
 )

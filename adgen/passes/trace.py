@@ -15,13 +15,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from adgen import ops
 from adgen.diagnostics import Span
 from adgen.ir import core
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Function, Operation, Region, Row, Value, walk
+from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import BOOL, F32, Buffer, is_float
 from adgen.passes.rebuild import Mapping as Values
 from adgen.passes.rebuild import clone, clone_operation, mapped, rebuild
@@ -101,14 +99,7 @@ def _no_nan(builder: Builder, value: Value, name: str) -> None:
 
 def origins(function: Function) -> Origins:
     """What the operations of a function are called in NumPy, by their place in the source."""
-    return {o.span: title(o.row) for o in walk(function.body) if o.span is not None and _makes(o)}
-
-
-def title(row: Row) -> str:
-    """What an operation is called in NumPy, or else in Python."""
-    known = getattr(row, "python", ())
-    names = [f.__name__ for f in sorted(known, key=lambda f: not isinstance(f, np.ufunc))]
-    return names[0] if names else row.name
+    return {o.span: ops.title(o.row) for o in walk(function.body) if o.span is not None and _makes(o)}
 
 
 def _makes(operation: Operation) -> bool:
@@ -177,7 +168,7 @@ class _Tracer:
         outer, builder.span = builder.span, operation.span or builder.span
         chosen = [(values.get(by, by), truth) for by, truth, _ in self.choices.get(id(operation), ())]
         self._finite(
-            builder, title(operation.row), mapped(operation.operands, values), values[operation.result], chosen
+            builder, ops.title(operation.row), mapped(operation.operands, values), values[operation.result], chosen
         )
         builder.span = outer
 
@@ -189,7 +180,7 @@ class _Tracer:
             return
         before = builder.load(buffer, index)
         builder.emit(operation.row, (buffer, value, *index), {**operation.attributes, **MARK})
-        self._finite(builder, title(ops.ADD), (before, value), builder.load(buffer, index), ())
+        self._finite(builder, ops.title(ops.ADD), (before, value), builder.load(buffer, index), ())
 
     def _finite(
         self,

@@ -14,6 +14,7 @@ functions never store into their parameters.
 | `jvp` | a tangent for each parameter | the value, its tangent |
 | `vjp` | a cotangent for each floating-point result | the gradients of the weighted sum |
 | `hvp` | a tangent for each parameter | the tangents of the gradients |
+| `kinks` | a tolerance | how near the function comes to its kinks, see `passes.kinks` |
 | `jvp_several`, `hvp_several` | as above, with one more axis | the tangents, with one more axis, see `passes.several` |
 | `jvp_pattern`, `hvp_pattern` | room for edges | what the tangents of the results depend on, see `passes.pattern` |
 """
@@ -47,13 +48,14 @@ from adgen.passes.adjoint import adjoint
 from adgen.passes.checkpoint import checkpointed
 from adgen.passes.custom import inline_custom
 from adgen.passes.forward import forward
+from adgen.passes.kinks import kinks
 from adgen.passes.localise import localise, written_parameters
 from adgen.passes.pattern import pattern
 from adgen.passes.pipeline import simplify
 from adgen.passes.residuals import Fate
 from adgen.passes.several import several
 from adgen.runtime.faults import NotScalar
-from adgen.runtime.programs import COTANGENT, EDGES, TANGENT, WIDTH
+from adgen.runtime.programs import COTANGENT, EDGES, TANGENT, TOLERANCE, WIDTH
 from adgen.runtime.tracing import traced, traced_product
 from adgen.runtime.trees import container, mapped, named_tuple, spec_tree
 from adgen.runtime.wrt import Wrt, check_taps
@@ -68,6 +70,9 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
 
     Raises AdgenError when the function's result has no such derivative.
     """
+    if product == "kinks":
+        assert wrt is not None
+        return _renamed(_kinks(primal, wrt), "_kinks")
     primal = traced(replace(primal, function=simplify(primal.function)))
     function = primal.function
     if product in ("value", "traced"):
@@ -229,6 +234,18 @@ def _pattern(primal: Lowered, product: Lowered, wrt: Wrt) -> Lowered:
         for k, value in enumerate(function.results)
     ]
     return replace(primal, function=function, leaves=leaves, output=container(tuple, results))
+
+
+def _kinks(primal: Lowered, wrt: Wrt) -> Lowered:
+    """How near to its kinks the function comes: for each site what `passes.kinks` tells, then the sites."""
+    check_taps(wrt, tuple(primal.specs), (), primal.function.name)
+    own = [primal.function.parameters[position] for position in differentiated(primal.leaves, wrt)]
+    function, sites = kinks(primal.function, own)
+    kinds = [value.type for value in function.results]
+    results = [OutputLeaf(k, kind.element, kind.rank) for k, kind in enumerate(kinds) if isinstance(kind, Buffer)]
+    leaves = (*primal.leaves, Leaf((TOLERANCE,), ScalarSpec()))
+    output = container(tuple, [*results, OutputConstant(sites)])
+    return replace(primal, function=keep(localise(function), range(len(results))), leaves=leaves, output=output)
 
 
 def _one_seeded(primal: Lowered, wrt: Wrt) -> tuple[Function, int]:

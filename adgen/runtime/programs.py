@@ -17,6 +17,7 @@ from adgen.ir.types import Type
 
 TANGENT = "tangent"  # the first step of the path of a leaf that is a direction
 COTANGENT = "cotangent"
+TOLERANCE = "the tolerance"  # the path of that of kinks; no parameter has such a name
 EDGES = "graph edges"  # the path of the memory that a pattern is written into; no parameter has such a name
 WIDTH = 4  # directions at once
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from adgen.ir.types import F32, F64
-from adgen.ops import TABLE
-from tests.ops.support import partials_by_pullback, partials_by_pushforward, value_of
+from adgen.ir.types import BOOL, F32, F64
+from adgen.ops import TABLE, Elementwise
+from tests.ops.support import (
+    ROWS,
+    execute,
+    kinds_of,
+    partials_by_pullback,
+    partials_by_pushforward,
+    straight,
+    value_of,
+)
 
 INF, NAN = math.inf, math.nan
 
@@ -229,3 +238,80 @@ def test_ends_of_special_functions(row: str, operands: tuple[Any, ...], wanted: 
     """What the special functions are at the ends of their domains, and nan beyond."""
     numbers = [x if isinstance(x, int) else np.float64(x) for x in operands]
     np.testing.assert_equal(TABLE[row].reference(*numbers), np.float64(wanted))
+
+
+# -- where kinks are ---------------------------------------------------------------------------------------------
+
+GRID = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
+STEPS = (1e-5, 1e-7)
+ROUNDED = ("float_bits", "to_f32")  # whose value has steps that are those of floating-point numbers themselves
+OF_REALS = [row for row in ROWS if F64 in row.kinds and row.name not in ROUNDED]
+
+
+def points(row: Elementwise) -> list[tuple[Any, ...]]:
+    """Operands at which a row may have a kink."""
+    choices = [GRID if kind == F64 else (True, False) if kind == BOOL else (0, 1, 2) for kind in kinds_of(row, F64)]
+    return list(itertools.product(*choices)) if row.arity < 3 else list(itertools.product(*choices))[::3]
+
+
+def number(row: Elementwise, operands: tuple[Any, ...]) -> float:
+    """The value."""
+    return float(value_of(row, [np.float64(x) if isinstance(x, float) else x for x in operands]))
+
+
+def sides(row: Elementwise, operands: tuple[Any, ...]) -> list[list[float]]:
+    """For each real operand the slopes towards either side, with two steps, as far as the value is finite there."""
+    middle, found = number(row, operands), []
+    for position, x in enumerate(operands):
+        if isinstance(x, float):
+            steps = [side * step for side in (-1.0, 1.0) for step in STEPS]
+            moved = [number(row, (*operands[:position], x + step, *operands[position + 1 :])) for step in steps]
+            found.append([(y - middle) / step for y, step in zip(moved, steps) if np.isfinite(y)])
+    return found
+
+
+def is_smooth(slopes: list[list[float]]) -> bool:
+    """True when slopes do not depend on side and step."""
+    return all(not each or max(each) - min(each) < 1e-2 * (1.0 + max(map(abs, each))) for each in slopes)
+
+
+def distances(row: Elementwise, operands: tuple[Any, ...]) -> list[float]:
+    """How far each kink is, as the row says."""
+
+    def body(builder: Any, *values: Any) -> Any:
+        result = builder.op(row, *values)
+        return [row.distance(kink, builder, values, result) for kink in row.kinks]
+
+    return [abs(float(x)) for x in execute(straight(kinds_of(row, F64), body), operands)]
+
+
+@pytest.mark.parametrize("row", OF_REALS, ids=lambda row: row.name)
+def test_a_row_says_where_its_kinks_are(row: Elementwise) -> None:
+    """Wherever a finite value has no slope, or two, the row says so, and nowhere else."""
+    for operands in points(row):
+        if np.isfinite(number(row, operands)):
+            slopes = sides(row, operands)
+            near = 0.0 in distances(row, operands)
+            edge = any(len(each) < 2 * len(STEPS) for each in slopes)
+            assert near if not is_smooth(slopes) else not near or edge, operands
+
+
+def test_a_kink_of_another_size() -> None:
+    """Distances are in the operands' own units."""
+    wanted = {
+        ("floor", (2.75,)): 0.25,
+        ("trunc", (0.75,)): 0.25,
+        ("rint", (2.25,)): 0.25,
+        ("round", (1.21, 1)): 0.04,
+        ("mod", (7.0, 4.0)): 1.0,
+        ("fmod", (3.0, 4.0)): 1.0,
+        ("remainder", (3.0, 4.0)): 1.0,
+        ("atan2", (-0.5, -1.0)): 0.5,
+        ("atan2", (3.0, 4.0)): 5.0,
+        ("acos", (-0.75,)): 0.25,
+        ("maximum", (1.0, 3.0)): 2.0,
+        ("lt", (1.0, 3.0)): 2.0,
+        ("pow", (0.25, 1.5)): 0.25,
+    }
+    for (name, operands), distance in wanted.items():
+        assert min(distances(TABLE[name], operands)) == pytest.approx(distance, rel=1e-12), name

@@ -7,6 +7,7 @@ derivative.  This costs a loop only where there are ties.  Infinite maxima are n
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from adgen.frontend.arrays.shapes import axes_argument, flat
 from adgen.frontend.arrays.storage import settle
 from adgen.ir.nodes import Row, Value
 from adgen.ir.types import BOOL, I64
+from adgen.ops.kinks import SHARED
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -116,10 +118,27 @@ def locate(ctx: Context, line: Line, better: Row, first_nan: bool) -> tuple[tupl
         return [b.op(ops.SELECT, win, x, best), b.op(ops.SELECT, win, b.index(1), more), *moved]
 
     hints = ("best", "ties", *(f"{name}_best" for name in line.names[: len(zeros)]))
-    _, count, *places = line.fold(ctx, (start, b.index(0), *zeros), step, hints)
+    best, count, *places = line.fold(ctx, (start, b.index(0), *zeros), step, hints)
+    if ctx.kinks and kind.is_float:
+        _tell_ties(ctx, line, better, best, tuple(places))
     if empty:
         require(ctx, compare(ctx, ops.GT, count, 0), "ValueError", "the mask picks no element to take the extreme of")
     return tuple(places), count
+
+
+def _tell_ties(ctx: Context, line: Line, better: Row, best: Value, places: tuple[Value, ...]) -> None:
+    """Say how much better the extreme element is than all others."""
+    b = ctx.builder
+    row, worst = (ops.MAXIMUM, -math.inf) if better is ops.GT else (ops.MINIMUM, math.inf)
+
+    def step(x: Value, indices: tuple[Value, ...], second: Value) -> list[Value]:
+        own = b.const(True)
+        for here, place in zip(indices, places):
+            own = b.op(ops.AND, own, b.op(ops.EQ, here, place))
+        return [b.op(ops.SELECT, own, second, b.op(row, x, second))]
+
+    (second,) = line.fold(ctx, (b.const(worst, best.type),), step, ("second",))
+    ctx.kink("max" if better is ops.GT else "min", SHARED, b.op(ops.SUB, best, second), best, second)
 
 
 def _shared(ctx: Context, line: Line, better: Row) -> Value:

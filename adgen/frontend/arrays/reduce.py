@@ -29,6 +29,7 @@ from adgen.frontend.complexes.types import Complex
 from adgen.frontend.values import Number
 from adgen.ir.nodes import Row, Value
 from adgen.ir.types import BOOL, F64, I64, Scalar, is_natural
+from adgen.ops.kinks import ZERO
 
 if TYPE_CHECKING:
     from adgen.frontend.context import Context
@@ -266,7 +267,10 @@ def root(ctx: Context, x: Value) -> Value:
     """The square root of a sum of squares; its derivative is zero where the sum is."""
     b = ctx.builder
     positive = b.op(ops.GT, x, b.const(0.0, x.type))
-    return when(ctx, positive, lambda: (b.op(ops.SQRT, x),), lambda: (x,))[0]
+    size = when(ctx, positive, lambda: (b.op(ops.SQRT, x),), lambda: (x,))[0]
+    if ctx.kinks:
+        ctx.kink("root of a sum of squares", ZERO, size, size)
+    return size
 
 
 @expands(np.average)
