@@ -21,7 +21,7 @@ from adgen.passes.localise import localise
 from adgen.runtime.calls import Entry
 from adgen.runtime.checks import Layer, Problem, Vector, check, relative
 from adgen.runtime.convert import canonical, leaf_value
-from adgen.runtime.programs import COTANGENT, TANGENT
+from adgen.runtime.programs import COTANGENT, MATRICES, TANGENT
 from adgen.runtime.pullback import Pullback, leaves_of
 from adgen.runtime.samples import apply
 from adgen.runtime.trees import flatten
@@ -37,7 +37,8 @@ def needed(subject: Subject) -> tuple[str, ...]:
     """The products that the checks of a function call, whether they are in the package or not."""
     if subject.wrt is None or untapped(subject.primal, subject.wrt) is None:
         return ("pure",)
-    return ("pure", "jvp", "vjp", *(("grad",) if "hvp" in subject.units else ()))
+    second = ("grad", "hvp") if {"hvp", "hessian"} & set(subject.units) else ()
+    return ("pure", "jvp", "vjp", *second)
 
 
 def checked(subject: Subject, entries: Mapping[str, Entry], arguments: Arguments) -> list[CheckReport]:
@@ -55,9 +56,26 @@ def checked(subject: Subject, entries: Mapping[str, Entry], arguments: Arguments
             gradient = _vector(entries["vjp"], result[1] if product == "value_and_grad" else result)
             error = relative(gradient, problem.pull(np.ones(1)))
             reports.append(_report(product, Layer("as the pullback", error, SAME_TOLERANCE * _factor(problem))))
-    if "hvp" in entries:
-        reports += [_report("hvp", layer) for layer in check(second_order(entries, primals, problem))]
+    curved = second_order(entries, primals, problem) if "hvp" in entries else None
+    if curved is not None:
+        reports += [_report("hvp", layer) for layer in check(curved)]
+    for product in MATRICES:
+        if product in entries:
+            reports.append(_matrix(product, entries[product], primals, curved if product == "hessian" else problem))
     return reports
+
+
+def _matrix(product: str, entry: Entry, primals: Sequence[Any], problem: Problem | None) -> CheckReport:
+    """Whether a matrix times a direction is the product with that direction."""
+    assert problem is not None
+    direction: Vector = np.array(np.random.default_rng(0).normal(size=problem.point.shape))
+    inputs = [primals[position] for position in entry.program.differentiated]
+    parts = split(direction, inputs)
+    blocks = [np.asarray(block) for _, block, _ in flatten(entry.program.output, entry.raw(*primals), product)]
+    rows = [blocks[first : first + len(inputs)] for first in range(0, len(blocks), len(inputs))]
+    got = joined(sum(np.tensordot(b, v, np.ndim(v)) for b, v in zip(row, parts, strict=True)) for row in rows)
+    layer = Layer("as one product", relative(got, problem.push(direction)), SAME_TOLERANCE * _factor(problem))
+    return _report(product, layer)
 
 
 def values(subject: Subject, entries: Mapping[str, Entry], arguments: Arguments) -> list[CheckReport]:

@@ -15,9 +15,9 @@ from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import Leaf
 from adgen.ir.types import WIDTHS
 from adgen.runtime.convert import canonical, leaf_value
-from adgen.runtime.programs import TANGENT
+from adgen.runtime.programs import MATRICES, TANGENT
 
-PREFERRED = ("value_and_grad", "grad", "value", "jvp", "vjp", "hvp")
+PREFERRED = ("value_and_grad", "grad", "value", "jvp", "vjp", "hvp", *MATRICES)
 EXTENT = 3  # of arrays for which no inputs are known
 PER_LINE = 4
 FORMATS = {"f64": "%.17g", "f32": "%.9g", "bool": "%d", **dict.fromkeys(WIDTHS, "%lld")}

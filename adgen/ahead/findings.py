@@ -16,6 +16,7 @@ from adgen.ahead.units import Subject, Unit, unit_of
 from adgen.driver import program
 from adgen.emit import Emitted, Interface, emit
 from adgen.frontend.specs import ArraySpec, Spec, bound
+from adgen.passes.matrices import ROW_COST
 from adgen.runtime.calls import Entry
 from adgen.runtime.samples import sample
 from adgen.toolchain import build, load
@@ -38,6 +39,9 @@ class Measured:
         return f"operations: {count}{ratio}" + (f" (at {shapes})" if shapes else "")
 
 
+CHOICE = f"jacobian: by forward mode where there are at most {ROW_COST} inputs for each result, else by reverse mode"
+
+
 def measured(subject: Subject) -> Measured:
     """Sample inputs, and count."""
     arguments = sample(subject.function, subject.specs)
@@ -58,6 +62,7 @@ def findings(
     """The report on a function whose entry points are in a library; `prove` compares formulas with sympy's too."""
     remarks = list(subject.remarks)
     reports: list[CheckReport] = []
+    remarks += [CHOICE] if "jacobian" in subject.units else []
     if found.arguments is None:
         remarks.append("not checked: no inputs were found on which the function gives finite numbers")
     elif check:

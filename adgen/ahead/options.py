@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 
 from adgen.diagnostics import AdgenError
+from adgen.runtime.programs import MATRICES
 from adgen.sizes import bytes_of
 
-PRODUCTS = ("value", "grad", "jvp", "vjp", "hvp")
+PRODUCTS = ("value", "grad", "jvp", "vjp", "hvp", *MATRICES)
 DEFAULT_PRODUCTS = ("value", "grad", "jvp", "vjp")
 
 

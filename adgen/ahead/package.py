@@ -45,6 +45,10 @@ TEXTS = {
     "jvp": "The value of `{name}` and its derivative along `tangent`, a direction of {wrt}.",
     "vjp": "The value of `{name}` and a function from a cotangent of it to the gradient for {wrt}.",
     "hvp": "The second derivatives of `{name}` for {wrt} times `tangent`.",
+    "jacobian": "The Jacobian of `{name}` for {wrt}, by columns or rows, whichever are cheaper for these shapes.",
+    "jacfwd": "The Jacobian of `{name}` for {wrt}, by forward mode.",
+    "jacrev": "The Jacobian of `{name}` for {wrt}, by reverse mode.",
+    "hessian": "The second derivatives of `{name}` for {wrt}.",
 }
 
 

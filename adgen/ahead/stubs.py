@@ -20,6 +20,7 @@ from adgen.frontend.specs import (
     StructSpec,
 )
 from adgen.ir.types import INTEGERS, NARROW, Scalar
+from adgen.runtime.programs import MATRICES
 
 COMPLEX_TYPES = {complex: "complex", np.complex128: "np.complex128", np.complex64: "np.complex64"}
 SCALAR_TYPES = {
@@ -66,7 +67,9 @@ class Stubs:
 
     def add(self, signature: inspect.Signature, specs: Mapping[str, Spec], entry: StubEntry) -> None:
         """The stub of an entry point."""
-        prefix = "".join(part.capitalize() for part in entry.name.split("_")[:-1]) or entry.name.capitalize()
+        *words, last = entry.name.split("_")
+        kind = last.capitalize() if entry.product in MATRICES else "Gradient"
+        prefix = ("".join(word.capitalize() for word in words) or entry.name.capitalize()) + kind
         parameters = list(_parameters(signature, specs))
         if entry.product in ("jvp", "hvp"):
             parameters += ["*", "tangent: Any"] if "*" not in parameters else ["tangent: Any"]
@@ -84,18 +87,20 @@ class Stubs:
             return "None" if tree.value is None else type(tree.value).__name__
         if tree.kind in COMPLEX_TYPES:
             return COMPLEX_TYPES[tree.kind]
-        items = [(str(key), self.type_of(item, prefix)) for key, item in tree.items]
+        fields = getattr(tree.kind, "_fields", None)
+        named = fields if fields and tree.kind.__module__.partition(".")[0] == "adgen" else None
+        inner = f"{prefix}Row" if named else prefix
+        items = [(str(key), self.type_of(item, inner)) for key, item in tree.items]
         if tree.kind is ComplexArray:
             return items[0][1].replace("float64", "complex128").replace("float32", "complex64")
         if tree.kind is tuple:
             return f"tuple[{', '.join(kind for _, kind in items) or '()'}]"
-        fields = getattr(tree.kind, "_fields", None)
-        if fields is not None and tree.kind.__module__.partition(".")[0] == "adgen":
-            return self._named(prefix, list(zip(fields, (kind for _, kind in items), strict=True)))
+        if named:
+            return self._named(prefix, list(zip(named, (kind for _, kind in items), strict=True)))
         return OTHER_TYPES.get(tree.kind, "Any")
 
     def _named(self, prefix: str, items: Sequence[tuple[str, str]]) -> str:
-        name = f"{prefix}Gradient"
+        name = prefix
         self.classes[name] = f"class {name}(NamedTuple):\n" + "".join(f"    {key}: {kind}\n" for key, kind in items)
         return name
 

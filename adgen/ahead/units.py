@@ -24,6 +24,7 @@ from adgen.runtime.annotations import parse_argument, parse_static, signature_sp
 from adgen.runtime.differentiate import differentiate, plans, purified, taps_of
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.missing import searches
+from adgen.runtime.programs import MATRICES
 from adgen.runtime.wrt import Wrt, has_floats, resolve
 
 # The IR functions that an entry point of each product calls, and what its name ends in.
@@ -33,7 +34,10 @@ PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "jvp": {"_jvp": ("jvp",)},
     "vjp": {"_vjp": ("pure", "vjp")},
     "hvp": {"_hvp": ("hvp",)},
+    **{product: {f"_{product}": (product,)} for product in MATRICES},
 }
+
+ALONG = ("jvp", "hvp", *MATRICES)  # products with tangents, of which taps have none
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +127,7 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
     else:
         made.remarks += plans(primal, wrt)
     for product in options.products:
-        if product != "value" and (wrt is None or (product in ("jvp", "hvp") and untapped(primal, wrt) is None)):
+        if product != "value" and (wrt is None or (product in ALONG and untapped(primal, wrt) is None)):
             continue
         try:
             _add(made, product)
@@ -193,7 +197,7 @@ def _add(made: Subject, product: str) -> None:
 
 def unit_of(primal: Lowered, wrt: Wrt | None, product: str) -> Unit:
     """One product of a function, ready to be emitted."""
-    if wrt is not None and product in ("jvp", "hvp"):
+    if wrt is not None and product in ALONG:
         wrt = untapped(primal, wrt)
     derived = differentiate(primal, product, None if product in ("value", "pure") else wrt)
     return Unit(product, wrt, derived, optimise(derived.function))

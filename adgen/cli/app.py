@@ -17,6 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+PRODUCTS = "value, grad, jvp, vjp, hvp, jacobian, jacfwd, jacrev, hessian"
 File = Annotated[Path, typer.Argument(help="A Python file.", show_default=False)]
 Function = Annotated[str | None, typer.Argument(help="One function of it; default: every public one.")]
 Wrt = Annotated[str | None, typer.Option(help="Parameters to differentiate for, as a,b; default: all of floats.")]
@@ -62,7 +63,7 @@ def compile_command(
     file: File,
     function: Function = None,
     wrt: Wrt = None,
-    emit: Annotated[str, typer.Option(help="Entry points: value, grad, jvp, vjp, hvp.")] = "value,grad,jvp,vjp",
+    emit: Annotated[str, typer.Option(help=f"Entry points: {PRODUCTS}.")] = "value,grad,jvp,vjp",
     arg: Arg = None,
     static: Static = None,
     out: Annotated[Path, typer.Option(help="The folder to put the package into.")] = Path("build"),

@@ -14,9 +14,10 @@ from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import ArraySpec, Spec, StructSpec, UnknownSpec
 from adgen.operators.products import Trace, plain_operator, tangent_operator, traced, vjp_operator
 from adgen.runtime.annotations import parse_argument, signature_specs
+from adgen.runtime.programs import MATRICES
 
 Function = Callable[..., Any]
-PRODUCTS = ("value", "grad", "value_and_grad", "jvp", "vjp", "hvp")
+PRODUCTS = ("value", "grad", "value_and_grad", "jvp", "vjp", "hvp", *MATRICES)
 DEFAULT_PRODUCTS = ("value", "grad", "value_and_grad")
 PARTS = {"vjp": ("pure", "vjp")}
 

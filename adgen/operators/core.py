@@ -23,13 +23,20 @@ from adgen.operators.targets import Target
 from adgen.runtime.accumulate import into
 from adgen.runtime.calls import Entry, direct_call
 from adgen.runtime.faults import NotScalar
+from adgen.runtime.programs import MATRICES
 from adgen.runtime.pullback import leaves_of
 from adgen.runtime.signatures import bind, describe_arguments, signature_of, specs_key
 from adgen.runtime.wrt import Wrt, check_form, resolve
 from adgen.sizes import bytes_of
 
 UNDERIVED = ("value", "pure", "traced")
-NESTING = ("value", "traced", "grad", "value_and_grad")  # what is a function of the same arguments and of nothing else
+NESTING = (
+    "value",
+    "traced",
+    "grad",
+    "value_and_grad",
+    *MATRICES,
+)  # what is a function of the same arguments and of nothing else
 Fast = dict[tuple[type, ...], Callable[..., Any]]
 
 

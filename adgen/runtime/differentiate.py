@@ -15,6 +15,8 @@ functions never store into their parameters.
 | `vjp` | a cotangent for each floating-point result | the gradients of the weighted sum |
 | `hvp` | a tangent for each parameter | the tangents of the gradients |
 | `kinks` | a tolerance | how near the function comes to its kinks, see `passes.kinks` |
+| `jacobian`, `jacfwd`, `jacrev` | | for each part of the value a block for each parameter |
+| `hessian` | | for each gradient the same |
 | `jvp_several`, `hvp_several` | as above, with one more axis | the tangents, with one more axis, see `passes.several` |
 | `jvp_pattern`, `hvp_pattern` | room for edges | what the tangents of the results depend on, see `passes.pattern` |
 """
@@ -50,12 +52,13 @@ from adgen.passes.custom import inline_custom
 from adgen.passes.forward import forward
 from adgen.passes.kinks import kinks
 from adgen.passes.localise import localise, written_parameters
+from adgen.passes.matrices import cheaper, columns, rows
 from adgen.passes.pattern import pattern
 from adgen.passes.pipeline import simplify
 from adgen.passes.residuals import Fate
 from adgen.passes.several import several
 from adgen.runtime.faults import NotScalar
-from adgen.runtime.programs import COTANGENT, EDGES, TANGENT, TOLERANCE, WIDTH
+from adgen.runtime.programs import COTANGENT, EDGES, MATRICES, TANGENT, TOLERANCE, WIDTH
 from adgen.runtime.tracing import traced, traced_product
 from adgen.runtime.trees import container, mapped, named_tuple, spec_tree
 from adgen.runtime.wrt import Wrt, check_taps
@@ -90,7 +93,7 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
         )
     taps = taps_of(pure.function)
     check_taps(wrt, tuple(pure.specs), tuple(taps), function.name)
-    if product in ("jvp", "hvp") and (tapped := [name for name in wrt.names if name in taps]):
+    if product in ("jvp", "hvp", *MATRICES) and (tapped := [name for name in wrt.names if name in taps]):
         raise AdgenError(
             "AD144",
             f"wrt names `{tapped[0]}`, which is a tap: it has a gradient, and no tangent",
@@ -201,6 +204,35 @@ def _hvp(primal: Lowered, wrt: Wrt) -> Lowered:
     count = len(gradient.function.results)
     function = forward(gradient.function, differentiated(primal.leaves, wrt))
     return replace(_with_tangents(gradient, wrt), function=keep(function, range(count, 2 * count)))
+
+
+def _jacobian(primal: Lowered, wrt: Wrt, make: Callable[[Function, Sequence[int]], Function]) -> Lowered:
+    """The derivatives of the value, an array or number for each part of it and each parameter."""
+    found = dict.fromkeys(leaf.index for leaf in output_leaves(primal.output) if leaf.element.is_float)
+    rows = {index: row for row, index in enumerate(found)}
+    places = differentiated(primal.leaves, wrt)
+    function = make(keep(primal.function, list(rows)), places)
+    output = mapped(
+        _numbers_to_zero(primal.output),
+        lambda leaf: _row(primal, wrt, leaf, rows[leaf.index]) if leaf.index in rows else OutputConstant(0.0),
+    )
+    return replace(primal, function=function, output=output)
+
+
+def _row(primal: Lowered, wrt: Wrt, leaf: OutputLeaf, row: int) -> OutputTree:
+    """The structure of the parameters with a block at each leaf."""
+    first = row * len(differentiated(primal.leaves, wrt))
+
+    def block(own: OutputLeaf) -> OutputTree:
+        rank = None if own.rank is None and leaf.rank is None else (own.rank or 0) + (leaf.rank or 0)
+        return OutputLeaf(own.index, leaf.element, rank)
+
+    return mapped(gradient_tree(primal, wrt, first), block)
+
+
+def _hessian(primal: Lowered, wrt: Wrt) -> Lowered:
+    gradient = traced_product(_grad(primal, wrt), "grad", primal)
+    return _jacobian(replace(gradient, function=simplify(gradient.function)), wrt, columns)
 
 
 def _tangents(primal: Lowered, wrt: Wrt) -> Lowered:
@@ -398,6 +430,10 @@ _BUILDERS: dict[str, Callable[[Lowered, Wrt], Lowered]] = {
     "jvp": _jvp,
     "vjp": _vjp,
     "hvp": _hvp,
+    "jacobian": lambda primal, wrt: _jacobian(primal, wrt, cheaper),
+    "jacfwd": lambda primal, wrt: _jacobian(primal, wrt, columns),
+    "jacrev": lambda primal, wrt: _jacobian(primal, wrt, rows),
+    "hessian": _hessian,
     "jvp_several": lambda primal, wrt: _several(primal, _tangents(primal, wrt)),
     "hvp_several": lambda primal, wrt: _several(primal, _hvp(primal, wrt)),
     "jvp_pattern": lambda primal, wrt: _pattern(primal, _tangents(primal, wrt), wrt),

@@ -23,6 +23,7 @@ from adgen.runtime.calls import Entry, direct_call
 from adgen.runtime.codec import decode_constant, decode_program, decode_site, decode_spec
 from adgen.runtime.convert import DTYPES, leaf_value, path_text
 from adgen.runtime.directions import tangents
+from adgen.runtime.programs import MATRICES
 from adgen.runtime.pullback import Pullback, leaves_of
 from adgen.runtime.signatures import ArgumentError, bind
 
@@ -247,4 +248,5 @@ MAKERS: Mapping[str, Callable[..., Callable[..., Any]]] = {
     "jvp": tangent_function,
     "hvp": tangent_function,
     "vjp": pullback_function,
+    **dict.fromkeys(MATRICES, plain_function),
 }

@@ -19,6 +19,7 @@ TANGENT = "tangent"  # the first step of the path of a leaf that is a direction
 COTANGENT = "cotangent"
 TOLERANCE = "the tolerance"  # the path of that of kinks; no parameter has such a name
 EDGES = "graph edges"  # the path of the memory that a pattern is written into; no parameter has such a name
+MATRICES = ("jacobian", "jacfwd", "jacrev", "hessian")  # products that are whole matrices
 WIDTH = 4  # directions at once
 
 

@@ -18,6 +18,10 @@ PLACES = {
     "vjp": "in the reverse sweep",
     "jvp": "in the tangent",
     "jvp_several": "in the tangent",
+    "jacobian": "in the derivative",
+    "jacfwd": "in the tangent",
+    "jacrev": "in the reverse sweep",
+    "hessian": "in the tangent of the reverse sweep",
     "hvp": "in the tangent of the reverse sweep",
     "hvp_several": "in the tangent of the reverse sweep",
 }

@@ -150,5 +150,6 @@ def test_buffer_results_are_allocs_of_the_top_level(kind: str) -> None:
 
 
 def test_a_check_has_four_details_at_most() -> None:
-    text = 'function f(%c: bool, %n: i64) -> () { check %c, %n, %n, %n, %n, %n {exception="ValueError", message=""} return }'
+    check = 'check %c, %n, %n, %n, %n, %n {exception="ValueError", message=""}'
+    text = f"function f(%c: bool, %n: i64) -> () {{ {check} return }}"
     assert "at most four details" in rejected(text)

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from adgen.operators.jacobians import ROW_COST
 from adgen.operators.sparse.loops import Integers, colour_apart, colour_stars, loop
 from adgen.operators.sparse.patterns import Pattern
+from adgen.passes.matrices import ROW_COST
 
 SPLITS = 64  # ways to divide rows by their length that are looked at
 TRIED = 3  # those that are coloured
