@@ -140,6 +140,7 @@ def failed(report: Report) -> AdgenError:
     wrong = [(function.name, check) for function in report.functions for check in function.checks if not check.passed]
     lines = [
         f"`{name}`, {check.product}: {check.name} is off by {check.error:.1e}, at most {check.tolerance:.0e} is allowed"
+        + (f": {check.remark}" if check.remark else "")
         for name, check in wrong
     ]
     return AdgenError(

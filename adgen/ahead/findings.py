@@ -59,7 +59,8 @@ def notes(subject: Subject, found: Measured) -> dict[str, str]:
 def findings(
     subject: Subject, found: Measured, emitted: Emitted, library: Path, check: bool, prove: bool = False
 ) -> FunctionReport:
-    """The report on a function whose entry points are in a library; `prove` compares formulas with sympy's too."""
+    """The report on a function whose entry points are in a library; `prove` compares formulas with sympy's too, and
+    looks at each derivative rule of the user's alone."""
     remarks = list(subject.remarks)
     reports: list[CheckReport] = []
     remarks += [CHOICE] if "jacobian" in subject.units else []
@@ -69,8 +70,12 @@ def findings(
         reports = checks.checked(subject, _entries(subject, emitted, library), found.arguments)
         if prove and subject.wrt is not None:
             from adgen.ahead.formulas import proofs
+            from adgen.ahead.rule_checks import rule_checks
 
             reports += proofs(subject, found.arguments)
+            alone, unknown = rule_checks(subject, found.arguments)
+            reports += alone
+            remarks += unknown
     return FunctionReport(
         name=subject.name,
         parameters={name: str(spec) for name, spec in subject.specs.items()},

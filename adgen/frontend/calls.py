@@ -42,7 +42,7 @@ from adgen.frontend.library import root_names as _root_names  # noqa: F401 - wha
 from adgen.frontend.library import solver_names as _solver_names  # noqa: F401 - what it registers
 from adgen.frontend.library import spline_names as _spline_names  # noqa: F401 - what it registers
 from adgen.frontend.library.arrays import vectorized
-from adgen.frontend.rules import rules_of
+from adgen.frontend.rules import in_force, rules_of
 from adgen.frontend.source import call_method, python_function
 from adgen.frontend.values import (
     NUMERIC_TYPES,
@@ -157,6 +157,8 @@ def call(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
     if isinstance(callee, foreign.Primitive):
         return foreign.apply(ctx, callee, args)
     rules = rules_of(callee)
+    if rules is not None and not in_force(rules):
+        return call(ctx, callee.__wrapped__, args, kwargs, text)
     if rules is not None and (rules.vjp or rules.jvp):
         from adgen.frontend import custom
 

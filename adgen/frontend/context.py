@@ -17,6 +17,7 @@ from adgen.diagnostics import AdgenError, Span
 from adgen.frontend import library
 from adgen.frontend.complexes.builder import ComplexBuilder
 from adgen.frontend.ranges import Ranges
+from adgen.frontend.specs import Ruled
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import Number
 from adgen.frontend.writes import Writes
@@ -147,6 +148,7 @@ class Context:
     patterns: Sequence[Pattern] = ()  # recursion that has been found
     callees: dict[str, Function] = field(default_factory=dict)
     customs: list[Any] = field(default_factory=list)  # functions with derivative rules that have been called
+    ruled: list[Ruled] = field(default_factory=list)  # those of functions that were differentiated apart
     inlined: Counter[Any] = field(default_factory=Counter)  # unrolled recursive calls by code
     guards: list[Guard] = field(default_factory=list)  # the `try` statements around the present place
     handled: list[PythonError] = field(default_factory=list)  # the exceptions whose handlers are around it

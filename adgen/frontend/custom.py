@@ -52,6 +52,7 @@ class Custom:
 
     rules: Rules
     specs: dict[str, Spec]
+    callee: Callable[..., Any]
     made: Made | None = None  # None while it is being lowered
     vjp: str = ""
     jvp: str = ""
@@ -95,7 +96,7 @@ def _known(ctx: Context, callee: Any, rules: Rules, specs: dict[str, Spec], name
             if custom.made is None:
                 ctx.fail("AD218", f"recursion of `{name}`, which has a derivative rule", "write it as a loop")
             return custom
-    custom = Custom(rules, specs)
+    custom = Custom(rules, specs, callee)
     ctx.customs.append(custom)
     span = ctx.builder.span
     if library.holds(file_of(rules.function)):

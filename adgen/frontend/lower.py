@@ -30,6 +30,7 @@ from adgen.frontend.specs import (
     Leaf,
     Lowered,
     Path,
+    Ruled,
     ScalarSpec,
     Spec,
     StaticSpec,
@@ -288,7 +289,9 @@ def _once(
     results.require_result(ctx, made.output, made.mutated, name, span)
     lowered = reachable(replace(made.function, callees=ctx.callees))
     dependencies = tuple(recorder.found.values())
-    return Lowered(lowered, leaves, made.output, made.mutated, filled, dependencies, tuple(dict.fromkeys(ctx.warnings)))
+    warnings = tuple(dict.fromkeys(ctx.warnings))
+    ruled = (*(Ruled(custom.callee, custom.specs) for custom in ctx.customs), *ctx.ruled)
+    return Lowered(lowered, leaves, made.output, made.mutated, filled, dependencies, warnings, ruled)
 
 
 def _is_option(leaf: Leaf) -> bool:

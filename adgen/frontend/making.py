@@ -58,7 +58,7 @@ def make_function(around: Context, title: str, leaves: Sequence[Leaf], run: Run)
     """A function of its own, made while another one is being lowered; it shares that one's callees."""
     ctx = Context(title=title, patterns=around.patterns)
     ctx.callees, ctx.customs, ctx.record, ctx.warnings = around.callees, around.customs, around.record, around.warnings
-    ctx.push = around.push
+    ctx.push, ctx.ruled = around.push, around.ruled
     leaves = [replace(leaf, spec=_plain(leaf.spec)) for leaf in leaves]
     return fill(ctx, leaves, [argument(leaf) for leaf in leaves], around.span, run)
 

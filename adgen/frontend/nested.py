@@ -87,6 +87,7 @@ def call(ctx: Context, callee: Any, behind: Operator, args: list[Any], kwargs: d
         raise AdgenError(error.code, error.message, error.span or span, error.help) from None
     for dependency in lowered.dependencies:
         _depend(ctx, callee, dependency)
+    ctx.ruled += lowered.ruled
     operands = [operand(ctx, _part(ctx, arguments, leaf.path)) for leaf in lowered.leaves]
     results = splice(ctx, with_callees(ctx, lowered.function), operands)
     return ctx.own(tree(ctx, lowered.output, results))

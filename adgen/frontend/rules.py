@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from adgen.diagnostics import AdgenError
+from adgen.frontend import library
 
 Function = Callable[..., Any]
+Watch = Callable[[Function, tuple[Any, ...], dict[str, Any]], None]
+_watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
+_plain: ContextVar[bool] = ContextVar("plain", default=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +51,9 @@ def with_rules(function: Function, rules: Rules) -> Function:
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        watch = _watch.get()
+        if watch is not None:
+            watch(wrapper, args, kwargs)
         return function(*args, **kwargs)
 
     wrapper.__adgen_rules__ = rules  # type: ignore[attr-defined]
@@ -57,6 +66,36 @@ def check_rules(function: Function, rules: Rules) -> None:
     for rule, what in ((rules.vjp, "vjp"), (rules.jvp, "jvp")):
         if rule is not None:
             _check_arity(rule, 2 if rules.saves else count + 2, what, function)
+
+
+@contextmanager
+def watched(watch: Watch) -> Iterator[None]:
+    """Within it, Python's calls of functions with rules are told before they are made: function and arguments."""
+    token = _watch.set(watch)
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+@contextmanager
+def without_rules() -> Iterator[None]:
+    """Within it, functions are lowered without the rules that users gave: their derivatives are those of their text."""
+    token = _plain.set(True)
+    try:
+        yield
+    finally:
+        _plain.reset(token)
+
+
+def in_force(rules: Rules) -> bool:
+    """True unless these rules are to be left out."""
+    return not _plain.get() or of_library(rules)
+
+
+def of_library(rules: Rules) -> bool:
+    """True for the rules that come with an algorithm of the library, or with `hook` and its like."""
+    return library.holds(inspect.unwrap(rules.vjp or rules.jvp or rules.function).__code__.co_filename)
 
 
 def _check_arity(rule: Function, count: int, what: str, function: Function) -> None:

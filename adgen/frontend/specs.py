@@ -270,6 +270,14 @@ def rebuild(kind: type, items: list[tuple[Any, Any]]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
+class Ruled:
+    """A function with a derivative rule of its own that is called, and the types it is called with."""
+
+    callee: Callable[..., Any]
+    specs: dict[str, Spec]
+
+
+@dataclass(frozen=True, eq=False)
 class Lowered:
     """The result of the front end: the IR function and what is needed to call it."""
 
@@ -281,3 +289,4 @@ class Lowered:
     dependencies: tuple[Dependency, ...] = ()
     warnings: tuple[str, ...] = field(default=())
     traced: Mapping[Span, str] | None = None  # what the operations are called whose results are checked
+    ruled: tuple[Ruled, ...] = field(default=())

@@ -6,16 +6,21 @@ import ast
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from adgen.ahead import Options
+from adgen.ahead import Options, variant_runs
 from adgen.ahead.fuzz import fuzz_file
 from adgen.ahead.variants import CHANGES
+from adgen.emit import Emitted
+from adgen.emit import emit as true_emit
 
 ROOT = Path(__file__).resolve().parents[2]
+OPTIONS = Options.parse(None, None, "value,jvp,vjp", (), ())
 
 PROGRAM = """
 def f(x, y):
@@ -79,11 +84,11 @@ def _softplus(x):
     return np.log(1.0 + np.exp(x))
 
 
-def _slope(x, out, bar):
-    return bar * {slope}
+def _slope(x, out, moved):
+    return moved * {slope}
 
 
-softplus = adgen.custom_vjp(_softplus, _slope)
+softplus = adgen.{kind}(_softplus, _slope)
 
 
 def model(w: "f64[n]", x: "f64[n]") -> float:
@@ -97,10 +102,11 @@ def model(w: "f64[n]", x: "f64[n]") -> float:
 """
 
 
+@pytest.mark.parametrize("kind", ["custom_vjp", "custom_jvp"])
 @pytest.mark.parametrize(("slope", "status"), [("0.5", 1), ("(1.0 - np.exp(-out))", 0)])
-def test_a_wrong_rule_is_found_and_shrunk(tmp_path: Path, slope: str, status: int) -> None:
+def test_a_wrong_rule_is_found_and_shrunk(tmp_path: Path, kind: str, slope: str, status: int) -> None:
     """Two short programs, and status 1; the right rule is clean."""
-    (tmp_path / "planted.py").write_text(PLANTED.format(slope=slope))
+    (tmp_path / "planted.py").write_text(PLANTED.format(kind=kind, slope=slope))
     command = [sys.executable, "-m", "adgen", "fuzz", "planted.py", "--variants", "2"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stdout + done.stderr
@@ -109,7 +115,62 @@ def test_a_wrong_rule_is_found_and_shrunk(tmp_path: Path, slope: str, status: in
         assert done.stdout.count("def model") == 2
         assert "scale" not in done.stdout
     else:
-        assert "3 variants agree" in done.stdout
+        assert "3 variants agree, 2 different programs as C" in done.stdout
+
+
+ELSEWHERE = """
+import helpers
+
+
+def model(x: float) -> float:
+    y = 2.0 * x
+    return y * helpers.cube(y)
+"""
+HELPERS = """
+import adgen
+
+
+def _cube(x):
+    return x**3
+
+
+cube = adgen.custom_jvp(_cube, lambda x, out, dot: 3.0 * x * dot)
+"""
+
+
+def test_a_wrong_rule_of_another_module_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the function with the rule comes from."""
+    (tmp_path / "helpers.py").write_text(HELPERS)
+    (tmp_path / "elsewhere.py").write_text(ELSEWHERE)
+    monkeypatch.syspath_prepend(tmp_path)
+    text, good = fuzz_file(tmp_path / "elsewhere.py", OPTIONS, 1, 0, lambda stage: None)
+    assert not good and "derivative rules removed changes the" in text
+
+
+def test_wrong_c_is_found_and_shrunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C that computes another sine than the interpreter."""
+
+    def emit(functions: Any, name: str) -> Emitted:
+        emitted = true_emit(functions, name)
+        return replace(emitted, c_source=emitted.c_source.replace("= sin(", "= 1.5 * sin("))
+
+    (tmp_path / "sine.py").write_text(
+        "import math\ndef wave(x: float) -> float:\n    y = x + 1.0\n    z = math.sin(y)\n    return z * y\n"
+    )
+    monkeypatch.setattr(variant_runs, "emit", emit)
+    text, good = fuzz_file(tmp_path / "sine.py", OPTIONS, 2, 0, lambda stage: None)
+    assert not good and "wave: compilation changes the" in text
+    assert "x + 1.0" not in text
+
+
+def test_types_that_a_variant_alone_would_not_suggest(tmp_path: Path) -> None:
+    """`range(steps)` says that it is an integer, `k < steps` does not: variants have the types of the function."""
+    (tmp_path / "power.py").write_text(
+        "def power(x, steps):\n    y = 1.0\n    for k in range(steps):\n        y *= x + k\n    return y\n"
+    )
+    text, good = fuzz_file(tmp_path / "power.py", OPTIONS, 12, 0, lambda stage: None)
+    assert good, text
+    assert "variants agree" in text
 
 
 EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name != "demo.py")
@@ -118,8 +179,7 @@ EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 def test_examples_are_clean(path: Path) -> None:
     """Variants of every example have its value and derivatives."""
-    options = Options.parse(None, None, "value,jvp,vjp", (), ())
-    text, good = fuzz_file(path, options, 3, 0, lambda stage: None)
+    text, good = fuzz_file(path, OPTIONS, 3, 0, lambda stage: None)
     assert good, text
     assert "variants agree" in text
     assert "skipped" not in text
