@@ -11,6 +11,7 @@ from adgen.diagnostics import AdgenError
 from adgen.runtime.sizes import bytes_of
 
 PRODUCTS = ("value", "grad", "jvp", "vjp", "hvp")
+PROFILES = ("hosted", "embedded")
 DEFAULT_PRODUCTS = ("value", "grad", "jvp", "vjp")
 
 
@@ -27,6 +28,8 @@ class Options:
     unchecked: bool = False
     example_main: bool = False
     memory: int | None = None
+    profile: str = "hosted"
+    float32: bool = False
 
     @staticmethod
     def parse(
@@ -39,6 +42,8 @@ class Options:
         unchecked: bool = False,
         example_main: bool = False,
         memory: str | None = None,
+        profile: str = "hosted",
+        float32: bool = False,
     ) -> Options:
         """Options from the texts of a command line.
 
@@ -54,6 +59,8 @@ class Options:
             unchecked,
             example_main,
             bytes_of(memory),
+            _profile(profile),
+            float32,
         )
 
     def key(self) -> str:
@@ -68,6 +75,14 @@ def _names(option: str, text: str) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise AdgenError("AD192", f"a name occurs twice in `{option} {text}`", help="name each parameter once")
     return names
+
+
+def _profile(text: str) -> str:
+    if text not in PROFILES:
+        close = get_close_matches(text, PROFILES, 1)
+        hint = f"did you mean `{close[0]}`?" if close else f"choose from {', '.join(PROFILES)}"
+        raise AdgenError("AD195", f"there is no profile `{text}`", help=hint)
+    return text
 
 
 def _products(text: str) -> tuple[str, ...]:

@@ -72,13 +72,19 @@ def compile_command(
     memory: Annotated[
         str | None, typer.Option(help="What the residuals of a loop may take, as 256MB; default: what they need.")
     ] = None,
+    profile: Annotated[
+        str,
+        typer.Option(help="hosted, or embedded: C99 without heap and recursion, and a manifest."),
+    ] = "hosted",
+    float32: Annotated[bool, typer.Option("--float32", help="Compute in single precision throughout.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say more, and name the compiler's command.")] = False,
 ) -> None:
     """Compile functions and their derivatives to the package OUT/<file>_ad."""
     from adgen.ahead import Options, compile_file
     from adgen.cli.progress import progress
 
-    options = Options.parse(function, wrt, emit, arg or (), static or (), not no_check, unchecked, example_main, memory)
+    given = function, wrt, emit, arg or (), static or ()
+    options = Options.parse(*given, not no_check, unchecked, example_main, memory, profile, float32)
     with progress() as tell:
         report = compile_file(file, out, options, tell)
     typer.echo(report.text(verbose))
