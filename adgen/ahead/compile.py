@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from adgen.ahead.findings import Measured
     from adgen.ahead.units import Subject
     from adgen.emit import Emitted
+    from adgen.toolchain.stack import Stack
 
 Tell = Callable[[str], None]
 REPORT = "report.json"
@@ -75,6 +76,10 @@ def compile_file(path: Path, out: Path, options: Options, tell: Tell) -> Report:
     contents = package_contents(stem, made.subjects, made.emitted, made.library, report)
     if options.example_main:
         contents["main.c"] = example_main(stem, made.subjects[-1], made.emitted, made.measured[-1].arguments).encode()
+    if options.profile == "embedded":
+        from adgen.ahead.manifest import MANIFEST, manifest
+
+        contents[MANIFEST] = manifest(stem, made.subjects, made.emitted, made.stack, options.float32).encode()
     write_folder(target, contents)
     store.remember(key, contents, {subject.name: subject.primal.dependencies for subject in made.subjects})
     return replace(report, seconds=clock.seconds)
@@ -103,6 +108,7 @@ class Made:
     emitted: Emitted
     library: Path
     report: Report
+    stack: Stack | None = None
 
 
 def _made(
@@ -117,7 +123,9 @@ def _made(
     from adgen.ahead.findings import findings, measured, notes
     from adgen.ahead.units import subjects as make_subjects
     from adgen.emit import emit
+    from adgen.emit.profile import PROFILES
     from adgen.toolchain import build, find_compiler
+    from adgen.toolchain.stack import measure
 
     with clock.stage("differentiating"):
         subjects, skipped = make_subjects(targets, options, clock.tell)
@@ -126,13 +134,20 @@ def _made(
     with clock.stage("writing C"):
         functions = [unit.optimised for subject in subjects for unit in subject.units.values()]
         comments = {name: text for pair in zip(subjects, costs) for name, text in notes(*pair).items()}
-        emitted = emit(functions, stem, comments)
+        profile, stack = PROFILES[options.profile], None
+        fixed = {unit.optimised.name: unit.fixed for subject in subjects for unit in subject.units.values()}
+        emitted = emit(functions, stem, comments, profile, fixed)
     with clock.stage("compiling C"):
+        if profile.bare:
+            stack = measure(emitted)
+            for name, interface in emitted.interfaces.items():
+                comments[name] += f"\n{stack.note(interface.c_name)}"
+            emitted = emit(functions, stem, comments, profile, fixed)
         library = build(emitted)
     with clock.stage("checking"):
         found = tuple(findings(*pair, emitted, library, options.check, prove) for pair in zip(subjects, costs))
     report = Report(str(path), "", " ".join(find_compiler().command), found, skipped, clock.seconds)
-    return Made(subjects, costs, emitted, library, report)
+    return Made(subjects, costs, emitted, library, report, stack)
 
 
 def failed(report: Report) -> AdgenError:

@@ -12,6 +12,7 @@ from adgen.runtime.programs import MATRICES
 from adgen.sizes import bytes_of
 
 PRODUCTS = ("value", "grad", "jvp", "vjp", "hvp", *MATRICES)
+PROFILES = ("hosted", "embedded")
 DEFAULT_PRODUCTS = ("value", "grad", "jvp", "vjp")
 
 
@@ -29,6 +30,8 @@ class Options:
     example_main: bool = False
     memory: int | None = None
     trace_nan: bool = False
+    profile: str = "hosted"
+    float32: bool = False
 
     @staticmethod
     def parse(
@@ -42,6 +45,8 @@ class Options:
         example_main: bool = False,
         memory: str | None = None,
         trace_nan: bool = False,
+        profile: str = "hosted",
+        float32: bool = False,
     ) -> Options:
         """Options from the texts of a command line.
 
@@ -58,6 +63,8 @@ class Options:
             example_main,
             bytes_of(memory),
             trace_nan,
+            _profile(profile),
+            float32,
         )
 
     def key(self) -> str:
@@ -72,6 +79,14 @@ def _names(option: str, text: str) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise AdgenError("AD192", f"a name occurs twice in `{option} {text}`", help="name each parameter once")
     return names
+
+
+def _profile(text: str) -> str:
+    if text not in PROFILES:
+        close = get_close_matches(text, PROFILES, 1)
+        hint = f"did you mean `{close[0]}`?" if close else f"choose from {', '.join(PROFILES)}"
+        raise AdgenError("AD195", f"there is no profile `{text}`", help=hint)
+    return text
 
 
 def _products(text: str) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ from adgen.ahead.options import DEFAULT_PRODUCTS, Options
 from adgen.diagnostics import AdgenError
 from adgen.driver import lower_function
 from adgen.emit import emit
-from adgen.frontend.specs import Lowered, Spec, StaticSpec, UnknownSpec, has_complex, has_complex_output
+from adgen.emit.profile import PROFILES
+from adgen.frontend.specs import ArraySpec, Lowered, Spec, StaticSpec, UnknownSpec, has_complex, has_complex_output
 from adgen.ir.nodes import Function
 from adgen.passes.pipeline import optimise
 from adgen.passes.unchecked import unchecked
@@ -25,6 +26,7 @@ from adgen.runtime.differentiate import differentiate, plans, purified, taps_of
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.missing import searches
 from adgen.runtime.programs import MATRICES
+from adgen.runtime.single import singled
 from adgen.runtime.wrt import Wrt, has_floats, resolve
 
 # The IR functions that an entry point of each product calls, and what its name ends in.
@@ -48,6 +50,17 @@ class Unit:
     wrt: Wrt | None
     derived: Lowered
     optimised: Function
+
+    @property
+    def fixed(self) -> dict[tuple[int, int], int]:
+        """The extents of its parameters that are numbers, by parameter and axis."""
+        return {
+            (position, axis): extent
+            for position, leaf in enumerate(self.derived.leaves)
+            if isinstance(leaf.spec, ArraySpec)
+            for axis, extent in enumerate(leaf.spec.extents)
+            if isinstance(extent, int)
+        }
 
 
 @dataclass(eq=False)
@@ -92,7 +105,7 @@ def subjects(
         try:
             made = subject(function, options, given)
             if len(functions) > 1:  # so that a function that C cannot hold is left out alone
-                emit([unit.optimised for unit in made.units.values()], made.name)
+                emit([unit.optimised for unit in made.units.values()], made.name, profile=PROFILES[options.profile])
             found.append(made)
         except AdgenError as error:
             if len(functions) == 1:
@@ -118,6 +131,8 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
     primal, decided = _lowered(function, specs, options.trace_nan)
     if options.unchecked:
         primal = replace(primal, function=unchecked(primal.function))
+    if options.float32:
+        primal = singled(primal)
     wrt = _wrt(primal, options, function.__name__)
     unknown = tuple(name for name, spec in specs.items() if isinstance(spec, UnknownSpec))
     made = Subject(function, function.__name__, primal, wrt, unknown)
@@ -130,7 +145,7 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
         if product != "value" and (wrt is None or (product in ALONG and untapped(primal, wrt) is None)):
             continue
         try:
-            _add(made, product)
+            _add(made, product, PROFILES[options.profile].bare)
         except NotScalar as error:
             if options.function is not None and options.products != DEFAULT_PRODUCTS:
                 raise  # asked for by name, for this function
@@ -187,20 +202,20 @@ def _underived(primal: Lowered) -> str:
     return "" if any(map(has_floats, primal.specs.values())) else "no floating-point parameter"
 
 
-def _add(made: Subject, product: str) -> None:
+def _add(made: Subject, product: str, plain: bool) -> None:
     for ending, parts in PARTS[product].items():
         for part in parts:
             if part not in made.units:
-                made.units[part] = unit_of(made.primal, made.wrt, part)
+                made.units[part] = unit_of(made.primal, made.wrt, part, plain)
         made.entries[made.name + ending] = (ending[1:] or "value", parts)
 
 
-def unit_of(primal: Lowered, wrt: Wrt | None, product: str) -> Unit:
-    """One product of a function, ready to be emitted."""
+def unit_of(primal: Lowered, wrt: Wrt | None, product: str, plain: bool = False) -> Unit:
+    """One product of a function, ready to be emitted; `plain`: with loops alone."""
     if wrt is not None and product in ALONG:
         wrt = untapped(primal, wrt)
     derived = differentiate(primal, product, None if product in ("value", "pure") else wrt)
-    return Unit(product, wrt, derived, optimise(derived.function))
+    return Unit(product, wrt, derived, optimise(derived.function, plain))
 
 
 def untapped(primal: Lowered, wrt: Wrt) -> Wrt | None:

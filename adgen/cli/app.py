@@ -76,15 +76,19 @@ def compile_command(
     trace_nan: Annotated[
         bool, typer.Option("--trace-nan", help="Calls tell which operation is the first to make a NaN or an infinity.")
     ] = False,
+    profile: Annotated[
+        str,
+        typer.Option(help="hosted, or embedded: C99 without heap and recursion, and a manifest."),
+    ] = "hosted",
+    float32: Annotated[bool, typer.Option("--float32", help="Compute in single precision throughout.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say more, and name the compiler's command.")] = False,
 ) -> None:
     """Compile functions and their derivatives to the package OUT/<file>_ad."""
     from adgen.ahead import Options, compile_file
     from adgen.cli.progress import progress
 
-    options = Options.parse(
-        function, wrt, emit, arg or (), static or (), not no_check, unchecked, example_main, memory, trace_nan
-    )
+    given = function, wrt, emit, arg or (), static or ()
+    options = Options.parse(*given, not no_check, unchecked, example_main, memory, trace_nan, profile, float32)
     with progress() as tell:
         report = compile_file(file, out, options, tell)
     typer.echo(report.text(verbose))

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adgen.diagnostics import Span
-from adgen.emit.functions import CFunction, FunctionWriter
+from adgen.emit.functions import CFunction, Fixed, FunctionWriter
 from adgen.emit.helpers import memory_helpers, vector_forms
 from adgen.emit.interface import Interface
-from adgen.emit.names import Names
+from adgen.emit.names import Names, called, mathematical
+from adgen.emit.profile import HOSTED, Profile, require_flat
 from adgen.emit.render import render
 from adgen.emit.tables import Tables
 from adgen.ir import core
@@ -25,6 +26,8 @@ from adgen.ir.printer import print_function
 from adgen.ops.foreign import Files, files_of
 from adgen.ops.spelling import C_TYPES
 
+MACROS = ("isnan", "isinf", "isfinite", "signbit")
+HEADERS = ("math.h", "stdlib.h", "string.h")
 BANNER = "/* Written by adgen.  Do not edit: compile the Python source again. */"
 HINTS = """/* `omp simd` is a hint: no warning where it is not known (no -fopenmp-simd) or not followed */
 #ifdef __GNUC__
@@ -44,6 +47,19 @@ DETAILS = {  # whether some check has more than two
     True: "up to four details of it in detail[0] to detail[3]",
 }
 LOCAL_ARRAY = re.compile(rf"\s*({'|'.join(C_TYPES.values())}) \w+\[\d+\];")
+
+
+GROWING = """/*
+ * Every function returns 0, or the number of the check that failed with {details},
+ * or -1 when memory ran out.  work points to sizes[0] bytes, as the function NAME_sizes tells; the extents of array
+ * results follow in sizes[1], sizes[2], ...  Array results and work must not overlap with anything else.
+ */"""
+FLAT = """/*
+ * Every function returns 0, or the number of the check that failed with {details}.
+ * work points to NAME_WORK_BYTES bytes, or where that depends on the arguments to sizes[0] bytes, as the function
+ * NAME_sizes tells; it is aligned as a double is.  The extents of array results follow in sizes[1], sizes[2], ...
+ * Array results and work must not overlap with anything else.
+ */"""
 
 
 @dataclass(frozen=True)
@@ -69,8 +85,20 @@ class Emitted:
     external: Files = field(default_factory=Files)
 
 
-def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, str] | None = None) -> Emitted:
-    """The C module of some functions; `notes` are lines for the comment above a function."""
+def emit(
+    functions: Sequence[Function],
+    module_name: str,
+    notes: Mapping[str, str] | None = None,
+    profile: Profile = HOSTED,
+    fixed: Mapping[str, Fixed] | None = None,
+) -> Emitted:
+    """The C module of some functions; `notes` are lines for the comment above a function, `fixed` its known extents.
+
+    Raises AdgenError when a function cannot be written for the profile.
+    """
+    if profile.bare:
+        for function in functions:
+            require_flat(function)
     foreign = {
         operation.attributes["external"]
         for function in functions
@@ -92,24 +120,38 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         for name, f in called.items()
     ]
     made = [
-        FunctionWriter(f, c_names[f.name], sites, spelled, tables.names, names.taken, callee_names[f.name]).write(
-            (notes or {}).get(f.name, "")
-        )
+        FunctionWriter(
+            function=f,
+            c_name=c_names[f.name],
+            sites=sites,
+            helpers=spelled,
+            tables=tables.names,
+            file_names=names.taken,
+            callees=callee_names[f.name],
+            profile=profile,
+            fixed=(fixed or {}).get(f.name, {}),
+        ).write((notes or {}).get(f.name, ""))
         for f in functions
     ]
     header_name = f"{module_name}.h"
     lines = [line for f in (*callees, *made) for line in (*f.lines, *f.size_lines)]
     words = _words(lines)
+    helpers = memory_helpers(lines)
     source = render(
         "c/source.c.j2",
         banner=BANNER,
         header_name=header_name,
+        includes=headers(code("\n".join([*lines, *helpers, *spelled]))) if profile.bare else HEADERS,
         directives=[
             *(f'#include "{name}"' for name in external.headers),
             *([HINTS] if any("#pragma omp" in text for text in (*lines, *spelled)) else []),
             *([FILLED] if any(LOCAL_ARRAY.match(line) for line in lines) else []),
         ],
-        helpers=[*memory_helpers(lines), *(vector_forms(words | _words(spelled)) if "for" in words else []), *spelled],
+        helpers=[
+            *helpers,
+            *(vector_forms(words | _words(spelled)) if "for" in words and not profile.bare else []),
+            *spelled,
+        ],
         tables=[text for name, text in tables.texts.items() if name in words],
         callees=callees,
         functions=made,
@@ -119,7 +161,11 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         module_name,
         source,
         render(
-            "c/header.h.j2", banner=BANNER, guard=guard, details=DETAILS["adgen_fail_four" in words], functions=made
+            "c/header.h.j2",
+            banner=BANNER,
+            guard=guard,
+            rules=(FLAT if profile.bare else GROWING).format(details=DETAILS["adgen_fail_four" in words]),
+            functions=made,
         ),
         header_name,
         "\n".join(declaration(f) for f in made),
@@ -127,6 +173,21 @@ def emit(functions: Sequence[Function], module_name: str, notes: Mapping[str, st
         tuple(Site(o.attributes["exception"], o.attributes["message"], o.span) for o in sites),
         external,
     )
+
+
+def headers(text: str) -> list[str]:
+    """The standard headers that some C needs; the emitted header has `stdbool.h` and `stdint.h`."""
+    words = _words([text])
+    return [
+        *(["math.h"] if mathematical(called(text)) or words & {"NAN", "INFINITY", *MACROS} else []),
+        *(["stddef.h"] if words & {"size_t", "NULL"} and "memset" not in words else []),
+        *(["string.h"] if "memset" in words else []),
+    ]
+
+
+def code(text: str) -> str:
+    """Some C without its comments."""
+    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
 
 
 def _words(texts: Iterable[str]) -> set[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from math import prod
 from types import MappingProxyType
 
 from adgen.emit.body import Body
@@ -14,11 +15,14 @@ from adgen.emit.interface import Interface, Parameter
 from adgen.emit.layout import Layout, Line, wrapped
 from adgen.emit.memory import plan_memory
 from adgen.emit.names import Names
+from adgen.emit.profile import HOSTED, Profile, require_bounded
 from adgen.emit.text import c_type, comment
 from adgen.emit.uses import Uses
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import Buffer, Scalar
+
+Fixed = Mapping[tuple[int, int], int]  # extents that are numbers, by parameter and axis
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class CFunction:
     lines: list[str]
     size_lines: list[str]
     interface: Interface
+    defines: list[str] = field(default_factory=list)
 
 
 class FunctionWriter:
@@ -47,12 +52,18 @@ class FunctionWriter:
         file_names: Iterable[str],
         callees: Mapping[str, str] = MappingProxyType({}),
         is_callee: bool = False,
+        profile: Profile = HOSTED,
+        fixed: Fixed = MappingProxyType({}),
     ) -> None:
         self.function = function
         self.c_name = c_name
         self.callees = callees
         self.is_callee = is_callee
-        self.plan = plan_memory(function, is_callee)
+        self.profile = profile
+        self.plan = plan_memory(function, is_callee, profile.frame)
+        self.plan.fixed = {(function.parameters[k], axis): extent for (k, axis), extent in fixed.items()}
+        if profile.bare:
+            require_bounded(self.plan)
         self.sites = sites
         self.helpers = helpers
         self.tables = tables
@@ -87,7 +98,9 @@ class FunctionWriter:
         """The C text; `note` is added to the comment above the function."""
         if self.is_callee:
             return self.callee()
+        first = len(self.sites) + 1
         lines, size_lines = self.main(), self.sizes()
+        checks = range(first, len(self.sites) + 1)
         formula = workspace_formula(self.plan, self.names, self.extents)
         inputs, outputs = self.inputs(), self.outputs()
         prototype = f"int {self.c_name}({', '.join([*inputs, *outputs, 'void *work', 'int64_t *detail'])})"
@@ -99,7 +112,8 @@ class FunctionWriter:
             "\n".join(wrapped(sizes_prototype, 0)),
             [*self.unused(lines, [*self.result_names, "work", "detail"]), *lines],
             [*self.unused(size_lines, []), *size_lines],
-            self.interface(formula),
+            replace(self.interface(formula), prototype=prototype, checks=checks),
+            self.defines() if self.profile.bare else [],
         )
 
     def callee(self) -> CFunction:
@@ -141,8 +155,25 @@ class FunctionWriter:
         named = zip(self.function.result_names, self.result_names, self.function.results, strict=True)
         results = [Parameter(name, c_name, value.type, True) for name, c_name, value in named]
         return Interface(
-            self.function.name, self.c_name, tuple(parameters), tuple(results), formula, self.plan.needs_cleanup
+            self.function.name,
+            self.c_name,
+            tuple(parameters),
+            tuple(results),
+            formula,
+            self.plan.needs_cleanup,
+            self.plan.bytes(),
+            tuple(tuple(self.result_extents(k)) for k in range(len(results))),
         )
+
+    def defines(self) -> list[str]:
+        """Macros for sizes that are numbers, so that memory can be static."""
+        found = {"WORK_BYTES": self.plan.bytes()}
+        for k, name in enumerate(self.result_names):
+            extents = self.result_extents(k)
+            if extents and all(extent.isdigit() for extent in extents):
+                found[f"{name.upper()}_SIZE"] = prod(map(int, extents))
+        prefix = self.c_name.upper()
+        return [f"#define {prefix}_{name} {size}" for name, size in found.items() if size is not None]
 
     def description(self, formula: str, note: str) -> list[str]:
         """The comment above a function: what goes in and out with its shape, the workspace, remarks."""
@@ -167,22 +198,29 @@ class FunctionWriter:
         return f"{c_type(value.type)} {name}{''.join(extents)}"
 
     def result_shape(self, k: int) -> str:
-        """`double x_bar[x_n0]`, where the extents are those of parameters or constants."""
-        value, name = self.function.results[k], self.result_names[k]
+        """`double x_bar[x_n0]`."""
+        name, value = self.result_names[k], self.function.results[k]
         if not isinstance(value.type, Buffer):
             return f"{c_type(value.type)} *{name}"
-        extents = []
+        return f"{c_type(value.type)} {name}" + "".join(f"[{extent}]" for extent in self.result_extents(k))
+
+    def result_extents(self, k: int) -> list[str]:
+        """The extents of a result that is an array, where they are those of parameters or numbers."""
+        value = self.function.results[k]
+        extents: list[str] = []
+        if not isinstance(value.type, Buffer):
+            return extents
         for operand in self.plan.definition[value].operands:
-            operation = self.plan.definition.get(operand)
+            operation, number = self.plan.definition.get(operand), self.plan.number(operand)
             if operand in self.names:
                 extents.append(self.names[operand])
-            elif operation is not None and operation.row is core.CONST:
-                extents.append(str(operation.attributes["value"]))
+            elif number is not None:
+                extents.append(str(number))
             elif operation is not None and operation.row is core.DIM and operation.operands[0] in self.names:
                 extents.append(self.extents[operation.operands[0], operation.attributes["axis"]])
             else:
                 extents.append("...")
-        return f"{c_type(value.type)} {name}" + "".join(f"[{extent}]" for extent in extents)
+        return extents
 
     def unused(self, lines: list[str], others: list[str]) -> list[str]:
         """Statements that keep the compiler from warning about parameters that are not used."""

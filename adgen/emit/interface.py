@@ -40,7 +40,9 @@ class Parameter:
 class Interface:
     """How an entry point is called: `int c_name(parameters, results, work, detail)`.
 
-    `workspace` is the number of bytes as a formula ("0" for none); `grows` tells that the function also uses the heap.
+    `workspace` is the number of bytes as a formula ("0" for none), and `room` exactly where it is a number; `grows`
+    tells that the function also uses the heap.  `extents` are those of the array results, as text.  `checks` are the
+    numbers that a status may be besides 0.
     """
 
     name: str
@@ -49,3 +51,7 @@ class Interface:
     results: tuple[Parameter, ...]
     workspace: str
     grows: bool = False
+    room: int | None = None
+    extents: tuple[tuple[str, ...], ...] = ()
+    prototype: str = ""
+    checks: range = range(0)

@@ -7,7 +7,7 @@ is freed before the function returns.  A function that other emitted functions c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from types import MappingProxyType
@@ -24,6 +24,7 @@ from adgen.ir.nodes import Attributes, Function, Operation, Region, Row, Value, 
 from adgen.ir.translate import DTYPES
 from adgen.ir.types import Buffer, Type
 
+LINE = 64  # bytes: what parts of the workspace are counted in
 LARGEST_LOCAL = 64  # elements of one local array
 LARGEST_FRAME = 4096  # elements of all local arrays together
 LARGEST_RECURSIVE_FRAME = 64  # the same in a function that may be active many times at once
@@ -51,6 +52,7 @@ class Plan:
     stacks: list[Value] = field(default_factory=list)
     result_extents: list[Value] = field(default_factory=list)
     definition: dict[Value, Operation] = field(default_factory=dict)
+    fixed: Mapping[tuple[Value, int], int] = field(default_factory=dict)  # extents of parameters, by axis
 
     @property
     def needs_cleanup(self) -> bool:
@@ -87,13 +89,41 @@ class Plan:
             total += size * prod(max(int(next(extents)), 0) for _ in sizes)
         return total
 
+    def number(self, value: Value) -> int | None:
+        """An integer where it does not depend on the arguments, whose extents may be `fixed`."""
+        made = self.definition.get(value)
+        if made is None:
+            return None
+        if made.row is core.CONST:
+            return int(made.attributes["value"])
+        if made.row is core.DIM:
+            return self.fixed.get((made.operands[0], made.attributes["axis"]))
+        parts = [self.number(operand) for operand in made.operands]
+        if made.row.evaluate is None or None in parts:
+            return None
+        return int(made.row.evaluate(*parts))
+
+    def bytes(self) -> int | None:
+        """The size of the workspace, as `adgen_reserve` counts it; None where it depends on the arguments."""
+        total = 0
+        for buffer, extents in self.workspace.items():
+            assert isinstance(buffer.type, Buffer)
+            size = np.dtype(DTYPES[buffer.type.element]).itemsize
+            for extent in extents:
+                number = self.number(extent)
+                if number is None:
+                    return None
+                size *= max(0, number)
+            total += (size // LINE + 1) * LINE
+        return total
+
     def natural(self, value: Value) -> bool:
         """True when an integer is known not to be negative."""
         return natural(value, self.definition)
 
 
-def plan_memory(function: Function, recursive: bool = False) -> Plan:
-    """Decide where every buffer lives.
+def plan_memory(function: Function, recursive: bool = False, frame: int = LARGEST_FRAME) -> Plan:
+    """Decide where every buffer lives; local arrays have at most `frame` elements together.
 
     Raises AdgenError when the extents of a result cannot be computed from the parameters.
     """
@@ -107,7 +137,7 @@ def plan_memory(function: Function, recursive: bool = False) -> Plan:
             if operation.row is core.STACK:
                 plan.stacks.append(operation.result)
             elif operation.row is core.ALLOC:
-                _place(plan, bounds, operation, results)
+                _place(plan, bounds, operation, results, LARGEST_RECURSIVE_FRAME if recursive else frame)
         for value in sorted(plan.result, key=plan.result.__getitem__):  # as the caller has them
             plan.result_extents.extend(_result_extents(bounds, plan.definition[value]))
     plan.entry = entry.operations
@@ -115,7 +145,7 @@ def plan_memory(function: Function, recursive: bool = False) -> Plan:
     return plan
 
 
-def _place(plan: Plan, bounds: EntryBounds, operation: Operation, results: dict[Value, int]) -> None:
+def _place(plan: Plan, bounds: EntryBounds, operation: Operation, results: dict[Value, int], room: int) -> None:
     value = operation.result
     if value in results:
         plan.result[value] = results[value]
@@ -124,7 +154,6 @@ def _place(plan: Plan, bounds: EntryBounds, operation: Operation, results: dict[
     constant = [number for number in numbers if number is not None]
     if len(constant) == len(numbers):
         size = max(1, prod(max(0, number) for number in constant))
-        room = LARGEST_RECURSIVE_FRAME if plan.recursive else LARGEST_FRAME
         if size <= LARGEST_LOCAL and sum(plan.local.values()) + size <= room:
             plan.local[value] = size
             return

@@ -16,12 +16,15 @@ NULL INFINITY NAN NDEBUG assert asm typeof linux unix I errno size_t ptrdiff_t i
 uint64_t uint32_t uint16_t uint8_t intptr_t uintptr_t intmax_t uintmax_t math_errhandling signgam
 free malloc realloc calloc memset memcpy memmove exit abort
 isnan isinf isfinite isnormal signbit fpclassify isgreater isless islessgreater isunordered
+main work detail sizes status done used
+"""
+_MATHEMATICAL = """
 acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax
 fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint
 nextafter nexttoward pow remainder remquo rint round scalbln scalbn sin sinh sqrt tan tanh tgamma trunc
-main work detail sizes status done used
 """
-RESERVED = frozenset(_WORDS.split())
+MATHEMATICAL = frozenset(_MATHEMATICAL.split())
+RESERVED = frozenset(_WORDS.split()) | MATHEMATICAL
 _LIBM_VARIANT = re.compile(r"(\w+)[fl]")
 _OURS = ("ad_", "adgen_")
 
@@ -72,6 +75,16 @@ def reserved(name: str) -> bool:
         return True
     variant = _LIBM_VARIANT.fullmatch(name)
     return variant is not None and variant[1] in RESERVED and name != "used"
+
+
+def called(text: str) -> set[str]:
+    """The names of the functions that some C calls or defines."""
+    return set(re.findall(r"\b([A-Za-z_]\w*)\(", text))
+
+
+def mathematical(names: Iterable[str]) -> list[str]:
+    """Which names are functions of libm."""
+    return sorted(name for name in names if name in MATHEMATICAL or name.removesuffix("f") in MATHEMATICAL)
 
 
 def legible(name: str) -> str:

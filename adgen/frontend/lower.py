@@ -291,7 +291,7 @@ def _once(
     dependencies = tuple(recorder.found.values())
     warnings = tuple(dict.fromkeys(ctx.warnings))
     ruled = (*(Ruled(custom.callee, custom.specs) for custom in ctx.customs), *ctx.ruled)
-    return Lowered(lowered, leaves, made.output, made.mutated, filled, dependencies, warnings, ruled)
+    return Lowered(lowered, leaves, made.output, made.mutated, filled, dependencies, warnings, ruled=ruled)
 
 
 def _is_option(leaf: Leaf) -> bool:

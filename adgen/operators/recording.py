@@ -68,7 +68,7 @@ class Tape:
         """The block as a function of what it reads."""
         if any(isinstance(node, LEAVES) for node in _statements(self._body)):
             message = "a recorded block cannot be left from inside, and declares no names of others"
-            raise AdgenError("AD195", message, self._span, "write it as a function and use `adgen.grad`")
+            raise AdgenError("AD197", message, self._span, "write it as a function and use `adgen.grad`")
         parameters = ", ".join(self._values)
         body = "".join(f"    {line}\n" for line in ast.unparse(ast.Module(self._body, [])).splitlines())
         text = f"def block({parameters}):\n{body}    return {result}\n"
@@ -76,7 +76,7 @@ class Tape:
 
     def _wrong(self, message: str, known: Mapping[str, Any] | set[str]) -> AdgenError:
         names = ", ".join(f"`{name}`" for name in sorted(known)) or "none"
-        return AdgenError("AD195", message, self._span, f"it has: {names}")
+        return AdgenError("AD197", message, self._span, f"it has: {names}")
 
 
 def record() -> Tape:
@@ -103,7 +103,7 @@ def _block(frame: FrameType) -> ast.With:
     if len(found) != 1:
         span = Span(file, line)
         raise AdgenError(
-            "AD195", "the text of this block cannot be found", span, "write it into a file, on lines of its own"
+            "AD197", "the text of this block cannot be found", span, "write it into a file, on lines of its own"
         )
     return found[0]
 

@@ -73,17 +73,8 @@ def _is_forgotten(operation: Operation) -> bool:
 def external_calls(function: Function) -> Function:
     """A C function is called, and nothing needs to be said about what it may do any more.
 
-    Before:  function f(%x: f64) -> (out) {
-               %out = custom %x {external="drag@1", jvp="", outputs=0, types=["f64"], vjp=""} () {
-                 %y = unknown %x {type="f64"} : f64
-                 yield %y
-               } : f64
-               return %out
-             }
-    After:   function f(%x: f64) -> (out) {
-               %out = external %x {external="drag@1", outputs=0, types=["f64"]} : f64
-               return %out
-             }
+    Of `%y = custom %x {external="drag@1", ...} () { ... } : f64` there remains the same without the region:
+    `%y = external %x {external="drag@1", ...} : f64`.
     """
 
     def called(builder: Builder, operation: Operation, mapping: Mapping) -> bool:

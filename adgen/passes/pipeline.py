@@ -57,14 +57,17 @@ EMITTED: tuple[Pass, ...] = (
 )
 
 
+HELPED: tuple[Pass, ...] = (contractions, independent)
+
+
 def simplify(function: Function) -> Function:
     """A primal made ready for differentiation."""
     return apply(implicit(function), PRIMAL)
 
 
-def optimise(function: Function) -> Function:
-    """Any function made ready for emission."""
-    return apply(inline_custom(function), EMITTED)
+def optimise(function: Function, plain: bool = False) -> Function:
+    """Any function made ready for emission; `plain`: without what libraries and vector units do better."""
+    return apply(inline_custom(function), [step for step in EMITTED if not plain or step not in HELPED])
 
 
 def apply(function: Function, passes: Sequence[Pass]) -> Function:

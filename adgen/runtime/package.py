@@ -110,7 +110,8 @@ def fitted(value: Any, spec: ScalarSpec | ArraySpec, name: str) -> Any:
     """
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     rank = spec.rank if isinstance(spec, ArraySpec) else 0
-    if array.ndim != rank or not _fits(array, spec.element):
+    weak = type(value) is float and spec.element.is_float  # Python has no others
+    if array.ndim != rank or not (weak or _fits(array, spec.element)):
         wanted = f"an array {spec}" if isinstance(spec, ArraySpec) else f"a number of type {spec}"
         given = f"an array of rank {array.ndim} and dtype {array.dtype}" if array.ndim else f"a {type(value).__name__}"
         raise ArgumentError(
