@@ -36,18 +36,18 @@ def trace(function: Function, place: str = "in the function", origins: Origins |
     """Check what every operation makes; `place` says where it is, `origins` what it is the derivative of.
 
     Before:  function f(%x: f64) -> (y) {
-      %y = sqrt %x : f64
+      %y = exp %x : f64
       return %y
     }
     After:   function f(%x: f64) -> (y) {
-      %y = sqrt %x : f64
+      %y = exp %x : f64
       %0 = isfinite %y : bool
       %1 = isfinite %x : bool
       %2 = not %1 : bool
       %3 = or %0, %2 : bool
       %4 = float_bits %x : i64
       %5 = float_bits %y : i64
-      check %3, %4, %5 {exception="FloatingPointError", message="sqrt({0:f64}) is {1:f64}, in the function", trace=true}
+      check %3, %4, %5 {exception="FloatingPointError", message="exp({0:f64}) is {1:f64}, in the function", trace=true}
       return %y
     }
     """
