@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 import adgen
+from adgen.ahead.at_kinks import nearby, sifted
+from adgen.ahead.options import Options
+from adgen.ahead.report import CheckReport
+from adgen.ahead.units import subject
 from adgen.diagnostics import AdgenError
+from adgen.frontend.specs import ScalarSpec
 
 X = np.array([0.5, -1.25, 2.0])
 
@@ -140,6 +145,17 @@ def test_recursion_is_refused() -> None:
     """Kinks in it would go unnoticed."""
     with pytest.raises(AdgenError, match="calls itself, and kinks in it are not found"):
         adgen.kinks(deep)(1.0, 3)
+
+
+def test_checks_at_a_kink() -> None:
+    """Differences that differ there are no fault; the two modes are compared all the same."""
+    made = subject(branch, Options(products=("jvp", "vjp")), {"x": ScalarSpec(), "y": ScalarSpec()})
+    failed = CheckReport("differences", "jvp, vjp", 0.5, 1e-7, False)
+    modes = CheckReport("dot product", "jvp, vjp", 0.5, 1e-10, False)
+    checks, remarks = sifted([failed, modes], nearby(made, {"x": 1.0, "y": 1.0}))
+    assert checks == [modes]
+    assert len(remarks) == 2 and "greater(1.0, 1.0) is at a kink" in remarks[0] and "differences" in remarks[1]
+    assert sifted([failed, modes], nearby(made, {"x": 1.0, "y": 1.5})) == ([failed, modes], [])
 
 
 def test_gradcheck_tells() -> None:
