@@ -68,6 +68,11 @@ def findings(
         remarks.append("not checked: no inputs were found on which the function gives finite numbers")
     elif check:
         reports = checks.checked(subject, _entries(subject, emitted, library), found.arguments)
+        if prove or not all(report.passed for report in reports):
+            from adgen.ahead.at_kinks import nearby, sifted
+
+            reports, said = sifted(reports, nearby(subject, found.arguments))
+            remarks += said
         if prove and subject.wrt is not None:
             from adgen.ahead.formulas import proofs
             from adgen.ahead.rule_checks import rule_checks

@@ -21,7 +21,6 @@ from adgen.frontend.specs import Ruled
 from adgen.frontend.state import is_instance
 from adgen.frontend.values import Number
 from adgen.frontend.writes import Writes
-from adgen.ir import core
 from adgen.ir.calls import unused
 from adgen.ir.nodes import Function, Operation, Value
 from adgen.ir.types import I64, Scalar
@@ -160,7 +159,6 @@ class Context:
     agreements: Agreements | None = None  # extents that are taken for equal from the entry on; None where they are not
     named: dict[str, Value] = field(default_factory=dict)  # the extents that argument types give names
     push: Callable[[Function, int], Function] | None = None  # gives the forward mode for one parameter
-    kinks: bool = False  # whether what has one says so
     taps: dict[str, Value] | None = None  # what has been tapped, by name; None where nothing can be
     entry: list[Operation] = field(default_factory=list)  # what comes before the body
     ranges: Ranges = field(init=False)
@@ -182,10 +180,6 @@ class Context:
             facts()
 
         return undo
-
-    def kink(self, operation: str, says: str, distance: Value, *shown: Value) -> None:
-        """Say how far what is composed here is from a kink, and what the derivative is taken to be there."""
-        self.builder.emit(core.KINK, (distance, *shown), {"operation": operation, "says": says})
 
     def own(self, value: Any) -> Any:
         """Mark a container as made by the program being lowered, which may change it."""
@@ -230,6 +224,8 @@ class Context:
     def place(self, node: ast.AST) -> None:
         """Operations made and errors raised from now on belong to this node."""
         self.builder.span = self.span_of(node)
+        if self.builder.tells_kinks and self.in_library and library.smooth(self.frame.code.file):
+            self.builder.no_kinks()
 
     def span_of(self, node: ast.AST) -> Span | None:
         """The place of a node of the innermost function; code of the library is at the place of its call."""

@@ -259,9 +259,8 @@ def _once(
     arguments = [argument(leaf) for leaf in leaves]
     name = getattr(target, "__name__", "the function")
     agreements = Agreements.of(leaves, arguments)
-    ctx = Context(
-        title=_function_name(target), patterns=patterns, agreements=agreements, push=push, taps={}, kinks=kinks
-    )
+    ctx = Context(title=_function_name(target), patterns=patterns, agreements=agreements, push=push, taps={})
+    ctx.builder.tells_kinks = kinks
     recorder = Recorder(target, {}, [], {})
     ctx.record = recorder
     function = source.python_function(getattr(target, "__func__", target))

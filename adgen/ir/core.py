@@ -48,7 +48,7 @@ A `custom` operation with `external`, an `ops.foreign.ForeignFunction`, runs a C
 region says what that may read and write, of `unknown` numbers, and it has no rules.  The last thing before emission
 makes an `external` operation of it, which no other pass meets.
 `kink`: what is composed of several operations has no derivative where the distance is zero; `says` is what it is taken
-to be.  It is made for `passes.kinks` alone, and no other pass meets it.
+to be.  Without operands: it has one everywhere.  It is made for `passes.kinks` alone, and no other pass meets it.
 `tap`: what a value is shifted by so that there is a derivative for it, at the top level of the body.
 Indices and extents are `i64`; indices are in range and not negative: whoever makes a `load` has made the `check`.
 """
@@ -222,7 +222,7 @@ def _external(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ..
 
 
 def _kink(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
-    if not types or not all(isinstance(kind, Scalar) for kind in types) or not is_float(types[0]):
+    if not all(isinstance(kind, Scalar) for kind in types) or (types and not is_float(types[0])):
         raise _fail("a distance is a floating-point number")
     if not isinstance(attributes["operation"], str) or not isinstance(attributes["says"], str):
         raise _fail("operation and says must be text")

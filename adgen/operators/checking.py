@@ -12,6 +12,7 @@ from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import OutputLeaf, OutputTree, output_leaves
 from adgen.ir.types import F32
 from adgen.operators.core import Operator
+from adgen.operators.kink_report import kinks_operator
 from adgen.operators.products import pulled
 from adgen.runtime.calls import Entry
 from adgen.runtime.checks import Layer, Problem, Vector, check
@@ -144,9 +145,10 @@ def gradcheck(
 
     `args` is the tuple of arguments, or the only one.  An entry is good when `|a - n| <= atol + rtol * |n|`.  `fast`
     compares along one random direction only.  `nondet_tol` is by how much two runs of the same derivative may differ.
-    A failure is an AdgenError that names the entry, or False without `raise_exception`.
+    A failure is an AdgenError that names the entry, and the kink that the inputs are at if they are at one, or False
+    without `raise_exception`.
 
-    It cannot see a branch that the inputs do not take, and is at a loss at kinks and for float32.
+    It cannot see a branch that the inputs do not take, and is at a loss for float32.
     """
     arguments = args if isinstance(args, tuple) else (args,)
     operator = Operator(function, "jvp")
@@ -158,9 +160,19 @@ def gradcheck(
         _compare_rows(problem, columns, fast, atol, rtol, nondet_tol)
     except AdgenError as error:
         if raise_exception:
-            raise error.with_traceback(None) from None
+            raise _at_kink(error, operator, arguments, eps).with_traceback(None) from None
         return False
     return True
+
+
+def _at_kink(error: AdgenError, operator: Operator, arguments: tuple[Any, ...], eps: float) -> AdgenError:
+    """The error, which says so where the arguments are at a kink."""
+    near = kinks_operator(operator.target.original, None, eps)
+    try:
+        found = near(*arguments)
+    except AdgenError:
+        return error
+    return AdgenError(error.code, error.message, found[0].span, found[0].text) if found else error
 
 
 def _random(size: int) -> Vector:

@@ -7,7 +7,7 @@ one.  Guaranteed: what is looked at is the function itself as it is compiled; of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,18 @@ def near(operator: Operator, arguments: Mapping[str, Any], tolerance: float) -> 
 
 
 def records(sites: Iterable[Site], found: Iterable[Any]) -> list[Kink]:
-    """What the compiled function tells, site by site."""
+    """What the compiled function tells; of operations at one place in the source the nearest speaks for all."""
+    nearest: dict[Any, Kink] = {}
+    for kink in _each(sites, found):
+        key = kink.operation, kink.says, kink.span
+        other = nearest.setdefault(key, kink)
+        if other is not kink:
+            first = other if other.distance <= kink.distance else kink
+            nearest[key] = replace(first, count=kink.count + other.count)
+    return list(nearest.values())
+
+
+def _each(sites: Iterable[Site], found: Iterable[Any]) -> list[Kink]:
     return [
         Kink(
             site.operation,

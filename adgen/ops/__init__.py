@@ -66,6 +66,8 @@ def meaning(function: Callable[..., Any]) -> Elementwise | None:
 
 def title(row: Row) -> str:
     """What a row is called in NumPy, or else in Python."""
+    if called := getattr(row, "called", ""):
+        return str(called)
     known = getattr(row, "python", ())
     names = [f.__name__ for f in sorted(known, key=lambda f: not isinstance(f, np.ufunc))]
     return names[0] if names else row.name

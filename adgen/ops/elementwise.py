@@ -45,6 +45,7 @@ class Elementwise(Row):
     derived.  A row with neither `sympy` nor `override` is `piecewise_constant`, or not `differentiable` at all as no
     operand is a real number.  `special` is the function of `scipy.special` that means the row for some arguments only.
     `singular` rows have a partial that is infinite, or not a number, at finite operands, other than by overflow.
+    `called` is what messages call it, if not by the name of one of these callables.
     `kinks` are where real operands have no derivative, or none that is continuous, and the value is finite.
     `refuses` says for which arguments Python raises; None: not known.
     `domain` is where tests may sample each operand.
@@ -55,6 +56,7 @@ class Elementwise(Row):
     result: Scalar | None = None
     fixed: Mapping[int, Scalar] = field(default_factory=dict)
     python: tuple[Callable[..., Any], ...] = ()
+    called: str = ""
     scipy: tuple[str, ...] = ()
     sympy: str = ""
     formula: str = ""

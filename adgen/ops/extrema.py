@@ -70,6 +70,7 @@ def _python_extremum(name: str, sign: str, beats: Elementwise, loses: Elementwis
         override=_halves(beats, loses),
         reason="sympy's Heaviside is a factor; a selection never multiplies by a mask",
         kinks=(Kink(difference, HALVES),),
+        called=name.removeprefix("py"),
         c=HelperCall(name, PYTHON_C.replace("SIGN", sign)),
     )
 

@@ -118,6 +118,7 @@ POWI = elementwise(
     evaluate=_powi,
     fixed={1: I64},
     sympy="x ** n",
+    called="power",
     override=_powi_partials,
     reason="sympy's out*n/x is 0/0 at x = 0",
     domain=((-3.0, 3.0), (-5.0, 9.0)),

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adgen import ops
 from adgen.diagnostics import AdgenError, Span
@@ -24,7 +24,7 @@ from adgen.ir.types import BOOL, F64, I64, is_float
 from adgen.ops.elementwise import Elementwise
 from adgen.ops.kinks import Kink
 from adgen.passes.activity import varied
-from adgen.passes.rebuild import Mapping, clone, clone_operation
+from adgen.passes.rebuild import Mapping, clone, clone_operation, rebuild
 
 SHOWN = 3  # operands
 
@@ -136,7 +136,10 @@ class _Told:
             block.results = (self.count, self.nearest, self.operands, self.indices)
         names = [value.name for value in block.results]
         made = builder.function(source.name, block, names)
-        return Function(made.name, made.body, made.result_names, made.span, made.notes, source.callees)
+        callees = {
+            name: rebuild(callee, lambda *where: where[1].row is core.KINK) for name, callee in source.callees.items()
+        }
+        return replace(made, callees=callees)
 
     def operation(self, builder: Builder, operation: Operation, values: Mapping) -> bool:
         if operation.row is not core.KINK:

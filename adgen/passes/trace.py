@@ -5,8 +5,9 @@ function with a `check` after every operation on floats: its result is finite, o
 a value that is not finite is not to blame, nor is a constant.  Guaranteed: nothing else changes; what has such a check
 gets no other, so that a derivative of a function with checks is given those that it lacks.
 
-A value that a selection throws away does not matter, as in `np.where(y == 0, 0, x / y)` and where a cotangent of zero
-meets an infinite partial (see `strong_zeros`): the check holds also where what the value is chosen by is against it.
+A value that a selection or a branch throws away does not matter, as in `np.where(y == 0, 0, x / y)` and where a
+cotangent of zero meets an infinite partial (see `strong_zeros`): its check holds also where the condition is against
+it.
 """
 
 from __future__ import annotations
@@ -36,18 +37,18 @@ def trace(function: Function, place: str = "in the function", origins: Origins |
     """Check what every operation makes; `place` says where it is, `origins` what it is the derivative of.
 
     Before:  function f(%x: f64) -> (y) {
-      %y = sqrt %x : f64
+      %y = exp %x : f64
       return %y
     }
     After:   function f(%x: f64) -> (y) {
-      %y = sqrt %x : f64
+      %y = exp %x : f64
       %0 = isfinite %y : bool
       %1 = isfinite %x : bool
       %2 = not %1 : bool
       %3 = or %0, %2 : bool
       %4 = float_bits %x : i64
       %5 = float_bits %y : i64
-      check %3, %4, %5 {exception="FloatingPointError", message="sqrt({0:f64}) is {1:f64}, in the function", trace=true}
+      check %3, %4, %5 {exception="FloatingPointError", message="exp({0:f64}) is {1:f64}, in the function", trace=true}
       return %y
     }
     """
@@ -134,14 +135,19 @@ class _Tracer:
         return _makes(operation) and operation.result not in self.known
 
     def _plan(self, region: Region) -> None:
-        """Find the operations whose results are thrown away by selections of their region."""
+        """Find the operations whose results are used by selections and branches of their region alone."""
         uses: dict[Value, list[tuple[int, Operation, int]]] = defaultdict(list)
         always = set(region.results)
         for number, operation in enumerate(region.operations):
             for position, value in enumerate(operation.operands):
                 uses[value].append((number, operation, position))
-            for inner in operation.regions:
-                always.update(free_values(inner.operations, inner.results))
+            for position, inner in enumerate(operation.regions, 1):
+                outer = free_values(inner.operations, inner.results)
+                if operation.row is core.IF:
+                    for value in outer:
+                        uses[value].append((number, operation, position))
+                else:
+                    always.update(outer)
                 self._plan(inner)
         for operation in reversed(region.operations):
             if _makes(operation) and operation.result not in always:
@@ -156,7 +162,7 @@ class _Tracer:
         """The conditions under one of which a result is used; none when it always is."""
         found: list[Choice] = []
         for number, user, position in uses:
-            if user.row is ops.SELECT and position > 0:
+            if user.row in (ops.SELECT, core.IF) and position > 0:
                 found.append((user.operands[0], position == 1, number))
             elif _makes(user) and id(user) in self.choices:
                 found.extend(self.choices[id(user)])

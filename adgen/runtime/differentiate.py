@@ -79,7 +79,7 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
     primal = traced(replace(primal, function=simplify(primal.function)))
     function = primal.function
     if product in ("value", "traced"):
-        return _renamed(primal, "_value")
+        return _renamed(primal, "_value" if product == "value" else "")
     pure = purified(primal)
     if product == "pure":
         return _renamed(_trimmed(pure), "_pure")

@@ -144,6 +144,16 @@ def test_check(built: tuple[Path, str]) -> None:
     assert "dot product" in done.stdout and "differences" in done.stdout
 
 
+def test_check_at_a_kink(tmp_path: Path) -> None:
+    """It is said, with the line."""
+    (tmp_path / "step.py").write_text(
+        "def f(x: float) -> float:\n    y = (x + 1.0) - 1.0\n    return x if y > x + 1e-9 else 2.0 * x\n"
+    )
+    done = run("check", "step.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "at a kink, line 3: greater(" in done.stdout
+
+
 def test_doctor(tmp_path: Path) -> None:
     """`adgen doctor` finds the compiler, and says what is missing when there is none."""
     assert run("doctor", cwd=tmp_path).returncode == 0

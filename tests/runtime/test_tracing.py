@@ -293,6 +293,25 @@ def test_the_environment_decides(monkeypatch: pytest.MonkeyPatch) -> None:
         decorated(1.0)
 
 
+def lazily(x):
+    y = 1.0 / x
+    if x > 0.0:
+        return x * y
+    return x
+
+
+def test_what_a_branch_does_not_use() -> None:
+    """What is computed before a branch and used in one that is not taken is thrown away."""
+    assert adgen.value_and_grad(lazily, trace_nan=True)(0.0) == (0.0, 1.0)
+    assert adgen.grad(lazily, trace_nan=True)(2.0) == 0.0
+
+
+def test_errors_name_the_function() -> None:
+    """Tracing does not show in other messages."""
+    with pytest.raises(AdgenError, match="and `columns` returns an array of shape"):
+        adgen.grad(columns, trace_nan=True)(np.ones((2, 2)))
+
+
 def test_memory_for_time() -> None:
     """Chunks of steps are traced too."""
 

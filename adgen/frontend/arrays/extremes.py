@@ -119,7 +119,7 @@ def locate(ctx: Context, line: Line, better: Row, first_nan: bool) -> tuple[tupl
 
     hints = ("best", "ties", *(f"{name}_best" for name in line.names[: len(zeros)]))
     best, count, *places = line.fold(ctx, (start, b.index(0), *zeros), step, hints)
-    if ctx.kinks and kind.is_float:
+    if b.tells_kinks and kind.is_float:
         _tell_ties(ctx, line, better, best, tuple(places))
     if empty:
         require(ctx, compare(ctx, ops.GT, count, 0), "ValueError", "the mask picks no element to take the extreme of")
@@ -138,7 +138,7 @@ def _tell_ties(ctx: Context, line: Line, better: Row, best: Value, places: tuple
         return [b.op(ops.SELECT, own, second, b.op(row, x, second))]
 
     (second,) = line.fold(ctx, (b.const(worst, best.type),), step, ("second",))
-    ctx.kink("max" if better is ops.GT else "min", SHARED, b.op(ops.SUB, best, second), best, second)
+    b.kink("max" if better is ops.GT else "min", SHARED, b.op(ops.SUB, best, second), best, second)
 
 
 def _shared(ctx: Context, line: Line, better: Row) -> Value:

@@ -268,8 +268,7 @@ def root(ctx: Context, x: Value) -> Value:
     b = ctx.builder
     positive = b.op(ops.GT, x, b.const(0.0, x.type))
     size = when(ctx, positive, lambda: (b.op(ops.SQRT, x),), lambda: (x,))[0]
-    if ctx.kinks:
-        ctx.kink("root of a sum of squares", ZERO, size, size)
+    b.kink("root of a sum of squares", ZERO, size, size)
     return size
 
 

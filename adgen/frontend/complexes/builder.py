@@ -23,7 +23,8 @@ from adgen.frontend.complexes.types import COMPLEX, Complex, Pairs, complex_kind
 from adgen.frontend.narrow import NarrowBuilder
 from adgen.ir import core
 from adgen.ir.nodes import Region, Row, Value
-from adgen.ir.types import Type
+from adgen.ir.types import BOOL, Type
+from adgen.ops.kinks import ZERO
 
 RULES: dict[Row, Rule] = {**arithmetic.RULES, **functions.RULES}
 Attributes = Mapping[str, Any]
@@ -46,6 +47,19 @@ class ComplexBuilder(NarrowBuilder):
     def __init__(self, parts: Parts | None = None) -> None:
         super().__init__()
         self.known_parts = parts or Parts()
+        self.tells_kinks = False
+
+    # -- kinks -------------------------------------------------------------------------------------------------------
+
+    def kink(self, operation: str, says: str, distance: Value, *shown: Value) -> None:
+        """Say how far what is composed here is from a kink, and what the derivative is taken to be there."""
+        if self.tells_kinks:
+            self.emit(core.KINK, (distance, *shown), {"operation": operation, "says": says})
+
+    def no_kinks(self) -> None:
+        """Say that what is composed here has none, though it is composed of what has."""
+        if self.tells_kinks:
+            self.emit(core.KINK, (), {"operation": "", "says": ""})
 
     # -- numbers and memory ------------------------------------------------------------------------------------------
 
@@ -119,6 +133,9 @@ class ComplexBuilder(NarrowBuilder):
             result = self._applied(rule, operands)
             if row is ops.ABS:
                 self.known_parts.sizes[result] = operands[0]
+                self.kink(ops.title(row), ZERO, result, result)
+            elif result.type != BOOL:
+                self.no_kinks()
             return (result,)
         structural = STRUCTURAL.get(row)
         if structural is None:
