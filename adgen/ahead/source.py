@@ -108,16 +108,23 @@ def functions(module: ModuleType, name: str | None) -> list[Function]:
         raise AdgenError(
             "AD187", f"`{name}` is not a function but a `{type(found).__name__}`", help="name a function of the file"
         )
+    if hasattr(found, "__adgen__"):
+        found.__name__ = found.__qualname__ = name
     return [found]
 
 
 def public_functions(module: ModuleType) -> list[Function]:
-    """The functions defined in a module whose names do not begin with `_`, in the order of the file."""
+    """The functions defined in a module whose names do not begin with `_`, in the order of the file.
+
+    What an operator makes of one, as in `slope = adgen.grad(f)`, is a function of that name.
+    """
     found: list[tuple[int, Function]] = []
     for name, value in list(module.__dict__.items()):
         inner = unwrap(value) if callable(value) else value
         if name.startswith("_") or not isinstance(inner, FunctionType) or inner.__module__ != module.__name__:
             continue
-        if inner.__name__ == name:
+        if inner.__name__ != name and hasattr(value, "__adgen__"):
+            value.__name__ = value.__qualname__ = name
+        if value.__name__ == name:
             found.append((inner.__code__.co_firstlineno, value))
     return [function for _, function in sorted(found, key=lambda pair: pair[0])]

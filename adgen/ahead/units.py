@@ -129,6 +129,8 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
     names = inspect.signature(function).parameters
     specs = signature_specs(function, {name: spec for name, spec in given.items() if name in names})
     primal, decided = _lowered(function, specs, options.trace_nan)
+    if hasattr(function, "__adgen__"):
+        primal = replace(primal, function=replace(primal.function, name=function.__name__))
     if options.unchecked:
         primal = replace(primal, function=unchecked(primal.function))
     if options.float32:
