@@ -54,8 +54,9 @@ def checked(subject: Subject, entries: Mapping[str, Entry], arguments: Arguments
         if product in entries:
             result = entries[product].raw(*primals)
             gradient = _vector(entries["vjp"], result[1] if product == "value_and_grad" else result)
-            error = relative(gradient, problem.pull(np.ones(1)))
-            reports.append(_report(product, Layer("as the pullback", error, SAME_TOLERANCE * _factor(problem))))
+            tolerance = SAME_TOLERANCE * _factor(problem)
+            error = relative(gradient, problem.pull(np.ones(1)), problem.least(tolerance))
+            reports.append(_report(product, Layer("as the pullback", error, tolerance)))
     curved = second_order(entries, primals, problem) if "hvp" in entries else None
     if curved is not None:
         reports += [_report("hvp", layer) for layer in check(curved)]
@@ -74,7 +75,8 @@ def _matrix(product: str, entry: Entry, primals: Sequence[Any], problem: Problem
     blocks = [np.asarray(block) for _, block, _ in flatten(entry.program.output, entry.raw(*primals), product)]
     rows = [blocks[first : first + len(inputs)] for first in range(0, len(blocks), len(inputs))]
     got = joined(sum(np.tensordot(b, v, np.ndim(v)) for b, v in zip(row, parts, strict=True)) for row in rows)
-    layer = Layer("as one product", relative(got, problem.push(direction)), SAME_TOLERANCE * _factor(problem))
+    tolerance = SAME_TOLERANCE * _factor(problem)
+    layer = Layer("as one product", relative(got, problem.push(direction), problem.least(tolerance)), tolerance)
     return _report(product, layer)
 
 

@@ -32,6 +32,7 @@ class Options:
     trace_nan: bool = False
     profile: str = "hosted"
     float32: bool = False
+    closed_form: bool = False
 
     @staticmethod
     def parse(
@@ -47,6 +48,7 @@ class Options:
         trace_nan: bool = False,
         profile: str = "hosted",
         float32: bool = False,
+        closed_form: bool = False,
     ) -> Options:
         """Options from the texts of a command line.
 
@@ -65,6 +67,7 @@ class Options:
             trace_nan,
             _profile(profile),
             float32,
+            closed_form,
         )
 
     def key(self) -> str:

@@ -148,6 +148,8 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
             continue
         try:
             _add(made, product, PROFILES[options.profile].bare)
+            if options.closed_form:
+                _close(made, product)
         except NotScalar as error:
             if options.function is not None and options.products != DEFAULT_PRODUCTS:
                 raise  # asked for by name, for this function
@@ -210,6 +212,17 @@ def _add(made: Subject, product: str, plain: bool) -> None:
             if part not in made.units:
                 made.units[part] = unit_of(made.primal, made.wrt, part, plain)
         made.entries[made.name + ending] = (ending[1:] or "value", parts)
+
+
+def _close(made: Subject, product: str) -> None:
+    """Closed forms for the units of a product, where they take fewer operations."""
+    from adgen.ahead.closed import closed
+
+    pure = unit_of(made.primal, None, "pure")
+    for parts in PARTS[product].values():
+        for part in parts:
+            made.units[part], remark = closed(made.primal, pure, made.units[part])
+            made.remarks += [remark] if remark else []
 
 
 def unit_of(primal: Lowered, wrt: Wrt | None, product: str, plain: bool = False) -> Unit:

@@ -81,6 +81,9 @@ def compile_command(
         typer.Option(help="hosted, or embedded: C99 without heap and recursion, and a manifest."),
     ] = "hosted",
     float32: Annotated[bool, typer.Option("--float32", help="Compute in single precision throughout.")] = False,
+    closed_form: Annotated[
+        bool, typer.Option("--closed-form", help="Formulas of sympy for straight-line code, where they are cheaper.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say more, and name the compiler's command.")] = False,
 ) -> None:
     """Compile functions and their derivatives to the package OUT/<file>_ad."""
@@ -88,7 +91,9 @@ def compile_command(
     from adgen.cli.progress import progress
 
     given = function, wrt, emit, arg or (), static or ()
-    options = Options.parse(*given, not no_check, unchecked, example_main, memory, trace_nan, profile, float32)
+    options = Options.parse(
+        *given, not no_check, unchecked, example_main, memory, trace_nan, profile, float32, closed_form
+    )
     with progress() as tell:
         report = compile_file(file, out, options, tell)
     typer.echo(report.text(verbose))

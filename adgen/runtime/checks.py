@@ -17,6 +17,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ COMPLEX_STEP = 1e-30
 DIRECTIONS = 3
 FEW_INPUTS = 12
 TRUST = 10.0  # how many error estimates away the truth may be
+CANCELLED = 8.0  # roundings
 SETTLED = 10.0  # an estimate so many tolerances large says nothing
 
 
@@ -47,6 +49,16 @@ class Problem:
     push: Callable[[Vector], Vector]
     pull: Callable[[Vector], Vector]
     single: bool = False
+
+    @cached_property
+    def noise(self) -> float:
+        """What rounding may leave of a derivative that is zero because its terms cancel; 0 where nothing is known."""
+        size = _size(self)
+        return CANCELLED * _precision(self) * size / float(np.min(np.maximum(np.abs(self.point), 0.1), initial=1.0))
+
+    def least(self, tolerance: float) -> float:
+        """The smallest derivative of which this tolerance is more than noise."""
+        return self.noise / tolerance
 
 
 @dataclass(frozen=True)
@@ -81,8 +93,10 @@ def check(problem: Problem, seed: int = 0) -> list[Layer]:
     if stepped is not None and all(
         relative(s, d) <= DIFFERENCE_TOLERANCE + TRUST * e for s, (d, e) in zip(stepped, differences, strict=True)
     ):
-        error = max(relative(p, s) for p, s in zip(pushed, stepped, strict=True))
-        layers.append(Layer("complex step", error, STEP_TOLERANCE * _factor(problem)))
+        tolerance = STEP_TOLERANCE * _factor(problem)
+        least = problem.least(tolerance)
+        error = max(relative(p, s, least) for p, s in zip(pushed, stepped, strict=True))
+        layers.append(Layer("complex step", error, tolerance))
     layers.append(_differences(problem, pushed, differences))
     return layers
 
@@ -91,12 +105,27 @@ def _factor(problem: Problem) -> float:
     return SINGLE_FACTOR if problem.single else 1.0
 
 
-def relative(one: Vector, other: Vector) -> float:
-    """The largest difference, relative to the largest entry; equal non-finite entries do not differ."""
+def _precision(problem: Problem) -> float:
+    return float(np.finfo(np.float32 if problem.single else np.float64).eps)
+
+
+def _size(problem: Problem) -> float:
+    """The largest number that the function gives at the point; 0 where it refuses it."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            size = float(np.max(np.abs(problem.python(problem.point)), initial=0.0))
+    except Exception:  # whatever the user's function raises
+        return 0.0
+    return size if np.isfinite(size) else 0.0
+
+
+def relative(one: Vector, other: Vector, least: float = 0.0) -> float:
+    """The largest difference, relative to the largest entry, or to `least`; equal non-finite entries do not differ."""
     same = (one == other) | (np.isnan(one) & np.isnan(other))
     if same.all():
         return 0.0
-    scale = max(float(np.max(np.abs(other))), float(np.max(np.abs(one))))
+    scale = max(float(np.max(np.abs(other))), float(np.max(np.abs(one))), least)
     worst = float(np.max(np.where(same, 0.0, np.abs(one - other))))
     return worst / scale if np.isfinite(scale) and np.isfinite(worst) else np.inf
 
@@ -105,16 +134,17 @@ def dot_product(
     problem: Problem, tangents: Sequence[Vector], pushed: Sequence[Vector], rng: np.random.Generator
 ) -> Layer:
     """`<w, J v>` against `<J' w, v>` for random `w`."""
-    worst = 0.0
+    worst, tolerance = 0.0, DOT_TOLERANCE * _factor(problem)
     for tangent, push in zip(tangents, pushed, strict=True):
         cotangent = rng.uniform(0.5, 1.0, push.size) * rng.choice((-1.0, 1.0), push.size)
         pull = problem.pull(cotangent)
         left, right = float(cotangent @ push), float(pull @ tangent)
         scale = float(np.abs(cotangent) @ np.abs(push)) + float(np.abs(pull) @ np.abs(tangent))
+        scale = max(scale, problem.least(tolerance) * float(np.abs(cotangent).sum()))
         worst = max(worst, abs(left - right) / scale if scale else 0.0)
         if not np.isfinite(left - right):
             worst = np.inf if np.isnan(left) != np.isnan(right) or left != right else worst
-    return Layer("dot product", worst, DOT_TOLERANCE * (SINGLE_FACTOR if problem.single else 1.0))
+    return Layer("dot product", worst, tolerance)
 
 
 def complex_steps(problem: Problem, tangents: Sequence[Vector]) -> list[Vector] | None:
@@ -158,15 +188,8 @@ def richardson(problem: Problem, tangent: Vector, rounds: int = 6) -> tuple[Vect
 
 def _noise(problem: Problem, step: float, found: Vector) -> float:
     """The relative error that the rounding of values gives a difference; infinite for one that is not seen."""
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            size = np.max(np.abs(problem.python(problem.point)), initial=0.0)
-    except Exception:  # the function refuses the point; what is found then is NaN
-        return 0.0
-    precision = np.finfo(np.float32 if problem.single else np.float64).eps
     scale = float(np.max(np.abs(found), initial=0.0))
-    noise = float(precision * size / step)
+    noise = _precision(problem) * _size(problem) / step
     return noise / scale if scale else np.inf if noise else 0.0
 
 

@@ -112,3 +112,18 @@ def test_relative() -> None:
     assert relative(np.array([inf, nan, 1.0]), np.array([inf, nan, 1.0])) == 0.0
     assert relative(np.array([inf]), np.array([1.0])) == inf
     assert not relative(np.array([nan]), np.array([1.0])) <= 1.0
+
+
+def test_a_derivative_that_is_zero_because_its_terms_cancel() -> None:
+    """What rounding leaves of it is no fault; a wrong derivative as small as that beside the value is one."""
+
+    def gradient(x):
+        return np.array([1.0 / (1.0 + np.exp(-x[0])) + 1.0 / (1.0 + np.exp(x[0]))])
+
+    point, noise = np.array([0.4]), np.array([3e-17])
+    passing = Problem(point, gradient, lambda v: v * noise, lambda w: -w * noise)
+    assert check(passing)[0].passed
+    large = 1e6
+    slope = np.array([1e-4])
+    wrong = Problem(point, lambda x: large + slope * x, lambda v: v * slope, lambda w: 1.001 * w * slope)
+    assert not check(wrong)[0].passed
