@@ -231,6 +231,13 @@ def test_searches_are_warned_about() -> None:
         adgen.grad(lambda a: bisection(a))(2.0)
     assert caught[0].filename == __file__
 
+    def flagged(x, flag):
+        return x * x if flag > 0.0 else x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert adgen.grad(flagged)(3.0, 1.0) == (6.0, 0.0)
+
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "adgen", "explain", *arguments]

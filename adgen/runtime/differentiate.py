@@ -44,7 +44,7 @@ from adgen.frontend.specs import (
     output_leaves,
 )
 from adgen.ir import core
-from adgen.ir.nodes import Function, Value
+from adgen.ir.nodes import Function, Value, walk
 from adgen.ir.types import I64, Buffer, Scalar, Type
 from adgen.passes.adjoint import adjoint
 from adgen.passes.checkpoint import checkpointed
@@ -108,6 +108,8 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
 def plans(primal: Lowered, wrt: Wrt) -> list[str]:
     """What is done about the memory of each loop that is not simply recorded, in words."""
     chunked: list[tuple[Span | None, int]] = []
+    if wrt.memory is None and not any("memory" in op.attributes for op in walk(primal.function.body)):
+        return []
     checkpointed(purified(replace(primal, function=simplify(primal.function))).function, wrt.memory, chunked)
     found = []
     for span, limit in dict.fromkeys(chunked):

@@ -19,7 +19,7 @@ from adgen.frontend.source import code_of, python_function
 from adgen.frontend.specs import Lowered, OutputLeaf
 from adgen.ir import core
 from adgen.ir.interpret import ProgramError, run
-from adgen.ir.nodes import Function, Operation, Value
+from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import BOOL, Buffer, is_float
 from adgen.passes.cuts import CUT, Cut, cut, decides, endings, matters, watched
 from adgen.passes.implicit import implicit
@@ -103,13 +103,13 @@ def _part(key: str | int) -> str:
 
 
 def searches(primal: Lowered, wrt: Wrt) -> list[str]:
-    """A warning for each parameter that the results depend on through decisions alone, as with a bisection."""
+    """A warning for each parameter that the results depend on through decisions of a loop alone, as with a bisection."""
     function = gradient_of(primal)
+    inside = {id(op) for loop in walk(function.body) if loop.row in core.LOOPS for r in loop.regions for op in walk(r)}
     found = []
     for name, value in sources(primal, wrt, function):
         ended = cut(function, value)
-        if ended is not None and ended.decides:
-            assert ended.operation is not None
+        if ended is not None and ended.operation is not None and ended.decides and id(ended.operation) in inside:
             line = f" (line {ended.operation.span.line})" if ended.operation.span else ""
             found.append(
                 f"the gradient for `{name}` is zero: the result depends on it through comparisons alone{line}; {SEARCH}"
