@@ -103,7 +103,7 @@ def _part(key: str | int) -> str:
 
 
 def searches(primal: Lowered, wrt: Wrt) -> list[str]:
-    """A warning for each parameter that the results depend on through decisions of a loop alone, as with a bisection."""
+    """A warning for each parameter that the results depend on through decisions in loops alone, as with bisections."""
     function = gradient_of(primal)
     inside = {id(op) for loop in walk(function.body) if loop.row in core.LOOPS for r in loop.regions for op in walk(r)}
     found = []
