@@ -19,6 +19,8 @@ from adgen.runtime.trees import flatten
 
 Function = Callable[..., Any]
 Mode = Literal["forward", "reverse", "best"]
+PLAIN = (np.ndarray, float, int, bool)
+KEPT = 1000  # decisions
 FEW = 4  # so few inputs that columns are cheaper than finding out how many results there are
 
 
@@ -27,17 +29,32 @@ def jacobian_operator(function: Function, mode: Mode, wrt: Any = None) -> Functi
     if mode != "best":
         return plain_operator(function, "jacfwd" if mode == "forward" else "jacrev", wrt)
     operator = Operator(function, "jacobian", wrt)
+    # one of the two is compiled, where `jacobian` itself would hold both
+    ways = plain_operator(function, "jacrev", wrt), plain_operator(function, "jacfwd", wrt)
+    known: dict[Any, Function] = {}
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        try:
-            arguments = operator.arguments(args, kwargs)
-            # one of the two is compiled, where `jacobian` itself would hold both
-            entry = operator.entry_at(arguments, "jacfwd" if prefers_columns(operator, arguments) else "jacrev")
-            return entry(arguments)
-        except AdgenError as error:
-            raise error.with_traceback(None) from None
+        key = None if kwargs else sizes(args)
+        chosen = None if key is None else known.get(key)
+        if chosen is None:
+            try:
+                chosen = ways[prefers_columns(operator, operator.arguments(args, kwargs))]
+            except AdgenError as error:
+                raise error.with_traceback(None) from None
+            if key is not None:
+                if len(known) >= KEPT:
+                    known.clear()
+                known[key] = chosen
+        return chosen(*args, **kwargs)
 
     return dressed(wrapper, operator)
+
+
+def sizes(args: tuple[Any, ...]) -> Any:
+    """What decides how many inputs and results there are; None where that is not plain to see."""
+    if not all(type(x) in PLAIN for x in args):
+        return None
+    return tuple([x.shape if type(x) is np.ndarray else x if type(x) is int else None for x in args])
 
 
 def hessian_operator(function: Function, wrt: Any = None) -> Function:
