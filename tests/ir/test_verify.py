@@ -149,6 +149,7 @@ def test_buffer_results_are_allocs_of_the_top_level(kind: str) -> None:
         verify(broken)
 
 
-def test_a_check_has_two_details_at_most() -> None:
-    text = 'function f(%c: bool, %n: i64) -> () { check %c, %n, %n, %n {exception="ValueError", message=""} return }'
-    assert "at most two details" in rejected(text)
+def test_a_check_has_four_details_at_most() -> None:
+    check = 'check %c, %n, %n, %n, %n, %n {exception="ValueError", message=""}'
+    text = f"function f(%c: bool, %n: i64) -> () {{ {check} return }}"
+    assert "at most four details" in rejected(text)
