@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -58,9 +59,7 @@ class Kink:
 
 def kinks_operator(function: Function, wrt: Any, tolerance: float) -> Function:
     """`kinks` of a function: it takes the function's arguments and gives a list."""
-    while (behind := operator_of(function)) is not None:
-        function = behind.target.original
-    operator = Operator(function, "kinks", wrt)
+    operator = Operator(underneath(function), "kinks", wrt)
 
     def wrapper(*args: Any, **kwargs: Any) -> list[Kink]:
         try:
@@ -69,6 +68,14 @@ def kinks_operator(function: Function, wrt: Any, tolerance: float) -> Function:
             raise error.with_traceback(None) from None
 
     return dressed(wrapper, operator)
+
+
+def underneath(function: Function) -> Function:
+    """The function under all operators."""
+    while (behind := operator_of(function)) is not None:
+        own = getattr(function, "__self__", None)
+        function = behind.target.original if own is None else MethodType(behind.target.original, own)
+    return function
 
 
 def near(operator: Operator, arguments: Mapping[str, Any], tolerance: float) -> list[Kink]:

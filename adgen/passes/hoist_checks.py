@@ -160,6 +160,8 @@ class _Checks:
     def _moved(
         self, builder: ScopedBuilder, operation: Operation, part: Form | Value, details: list[Value]
     ) -> Moving | None:
+        if "trace" in operation.attributes:  # the first one that fails must stay the first
+            return None
         shown = [self.forms.single(value) for value in details]
         moving = Moving(part, shown, limits(part, shown), len(builder.blocks))
         moving = move(builder, self.ranges, self.enclosing, moving, operation.attributes["exception"])

@@ -132,6 +132,7 @@ def test_operators_methods_and_arguments_that_are_written() -> None:
         x[0] = abs(x[1])
 
     assert set(near(Model().energy, 0.0)) == set(near(adgen.grad(adgen.grad(Model().energy)), 0.0)) == {"absolute"}
+    assert set(near(adgen.grad(Model().energy, trace_nan=True), 0.0)) == {"absolute"}
     x = np.array([1.0, 0.0])
     assert set(near(writes, x)) == {"absolute"} and np.array_equal(x, [1.0, 0.0])
     assert near(lambda x: straight(x) * 2.0, 1.0) == {}
