@@ -19,6 +19,7 @@ import numpy as np
 from adgen.ahead.report import CheckReport
 from adgen.ahead.units import Subject
 from adgen.diagnostics import AdgenError
+from adgen.frontend.foreign import Primitive
 from adgen.frontend.rules import Rules, of_library, rules_of, watched
 from adgen.frontend.specs import Ruled
 from adgen.operators.checking import problem_at
@@ -49,7 +50,7 @@ def rule_checks(subject: Subject, arguments: Arguments) -> tuple[list[CheckRepor
         if rules is None or of_library(rules):
             continue
         rule, kind = rule_of(rules)
-        name = f"rule `{rule.__name__}` ({Path(rule.__code__.co_filename).name}:{rule.__code__.co_firstlineno})"
+        name = f"rule {titled(rule)}"
         given = called.get(ruled.callee) or sampled(ruled)
         try:
             found = [entry for each in given for entry in worst(ruled.callee, kind, each)]
@@ -71,6 +72,13 @@ def rule_of(rules: Rules) -> tuple[Function, str]:
     rule, kind = (rules.vjp, "vjp") if rules.vjp is not None else (rules.jvp, "jvp")
     assert rule is not None
     return inspect.unwrap(rule), kind
+
+
+def titled(rule: Any) -> str:
+    """The name of a rule and where it is."""
+    if isinstance(rule, Primitive):
+        return f"`{rule.function.name}` (in C)"
+    return f"`{rule.__name__}` ({Path(rule.__code__.co_filename).name}:{rule.__code__.co_firstlineno})"
 
 
 def calls(function: Function, arguments: Arguments) -> dict[Function, list[dict[str, Any]]]:

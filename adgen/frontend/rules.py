@@ -95,7 +95,8 @@ def in_force(rules: Rules) -> bool:
 
 def of_library(rules: Rules) -> bool:
     """True for the rules that come with an algorithm of the library, or with `hook` and its like."""
-    return library.holds(inspect.unwrap(rules.vjp or rules.jvp or rules.function).__code__.co_filename)
+    code = getattr(inspect.unwrap(rules.vjp or rules.jvp or rules.function), "__code__", None)
+    return code is not None and library.holds(code.co_filename)  # a C function has no code of Python's
 
 
 def _check_arity(rule: Function, count: int, what: str, function: Function) -> None:

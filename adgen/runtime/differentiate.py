@@ -94,9 +94,10 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
     taps = taps_of(pure.function)
     check_taps(wrt, tuple(pure.specs), tuple(taps), function.name)
     if product in ("jvp", "hvp", *MATRICES) and (tapped := [name for name in wrt.names if name in taps]):
+        what = "Jacobian" if product in MATRICES else "tangent"
         raise AdgenError(
             "AD144",
-            f"wrt names `{tapped[0]}`, which is a tap: it has a gradient, and no tangent",
+            f"wrt names `{tapped[0]}`, which is a tap: it has a gradient, and no {what}",
             function.span,
             "use grad, value_and_grad or vjp",
         )

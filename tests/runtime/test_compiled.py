@@ -48,8 +48,8 @@ def test_types_from_text_and_use() -> None:
 
 def test_faults() -> None:
     """A product that does not exist, a parameter that does not exist, a folder that is no package."""
-    with pytest.raises(AdgenError, match="`hessian` cannot be emitted"):
-        adgen.compile(weighted, emit=["hessian"])
+    with pytest.raises(AdgenError, match="`laplacian` cannot be emitted"):
+        adgen.compile(weighted, emit=["laplacian"])
     with pytest.raises(AdgenError, match="no parameter `z`"):
         adgen.compile(weighted, arg="z: float")
     with pytest.raises(AdgenError, match="no compiled package"):
