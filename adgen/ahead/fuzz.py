@@ -151,7 +151,7 @@ def given(options: Options, function: Function) -> dict[str, Any]:
 
 def chosen(original: Program, count: int, random: Random) -> Iterator[tuple[str, Program]]:
     """The variant without rules, where there are any; then of each kind of change some, in a random order."""
-    if original.rules is not None or any(rules_of(value) for value in original.module.values()):
+    if original.rules is not None or any(map(removable, original.module.values())):
         yield RULES, replace(original, ruled=False)
     kinds = {name: list(change(original.tree)) for name, change in CHANGES.items()}
     made = [(name, tree) for name, trees in kinds.items() for tree in trees]
@@ -162,12 +162,17 @@ def chosen(original: Program, count: int, random: Random) -> Iterator[tuple[str,
         yield name, replace(original, tree=tree)
 
 
+def removable(value: Any) -> bool:
+    """True for a function that is there without its derivative rules too; one in C is not."""
+    return rules_of(value) is not None and hasattr(value, "__wrapped__")
+
+
 @contextmanager
 def in_force(program: Program) -> Iterator[None]:
     """The module's functions with rules, replaced by those without where the program says so."""
     module = program.module
     assert isinstance(module, dict)
-    before = {name: value for name, value in module.items() if rules_of(value) is not None and not program.ruled}
+    before = {name: value for name, value in module.items() if removable(value) and not program.ruled}
     module.update({name: value.__wrapped__ for name, value in before.items()})
     try:
         yield
