@@ -88,7 +88,7 @@ def _profile(text: str) -> str:
     if text not in PROFILES:
         close = get_close_matches(text, PROFILES, 1)
         hint = f"did you mean `{close[0]}`?" if close else f"choose from {', '.join(PROFILES)}"
-        raise AdgenError("AD195", f"there is no profile `{text}`", help=hint)
+        raise AdgenError("AD197", f"there is no profile `{text}`", help=hint)
     return text
 
 

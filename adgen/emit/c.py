@@ -107,7 +107,7 @@ def emit(
         if operation.row is core.EXTERNAL
     }
     external = files_of(foreign)
-    names = Names([function.name for function in foreign])
+    names = Names(declared(external))
     c_names = {function.name: names.claim(function.name) for function in functions}
     for name in c_names.values():
         names.taken.add(f"{name}_sizes")
@@ -173,6 +173,12 @@ def emit(
         tuple(Site(o.attributes["exception"], o.attributes["message"], o.span) for o in sites),
         external,
     )
+
+
+def declared(files: Files) -> set[str]:
+    """The names of functions and macros in the user's headers, which nothing else may have."""
+    texts = [data.decode(errors="replace") for name, data in files.contents if not name.endswith(".c")]
+    return {name for text in texts for name in (*called(text), *re.findall(r"#\s*define\s+(\w+)", text))}
 
 
 def headers(text: str) -> list[str]:

@@ -79,7 +79,7 @@ def reserved(name: str) -> bool:
 
 def called(text: str) -> set[str]:
     """The names of the functions that some C calls or defines."""
-    return set(re.findall(r"\b([A-Za-z_]\w*)\(", text))
+    return set(re.findall(r"\b([A-Za-z_]\w*)\s*\(", text))
 
 
 def mathematical(names: Iterable[str]) -> list[str]:

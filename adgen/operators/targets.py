@@ -31,6 +31,8 @@ def _split(original: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         raise AdgenError("AD128", f"the class `{original.__name__}` cannot be differentiated", help="pass a function")
     if inspect.isfunction(original) or isinstance(original, functools.partial) or hasattr(original, "__wrapped__"):
         return original, ()
+    if hasattr(original, "__adgen_rules__"):  # a C function
+        return original, ()
     call = getattr(type(original), "__call__")  # noqa: B004, B009  # the class's own, not what an instance hides it with
     if inspect.isfunction(call):
         return call, (original,)

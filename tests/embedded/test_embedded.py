@@ -235,7 +235,7 @@ def test_unknown_profile() -> None:
     """The name is checked before anything is read."""
     with pytest.raises(AdgenError, match="there is no profile `embeded`") as caught:
         harness.package(Path("nowhere.py"), None, Path("nowhere"), "embeded")
-    assert caught.value.code == "AD195" and "did you mean `embedded`?" in str(caught.value)
+    assert caught.value.code == "AD197" and "did you mean `embedded`?" in str(caught.value)
 
 
 # -- single precision --------------------------------------------------------------------------------------------------

@@ -154,6 +154,15 @@ def test_python_calls_run_the_c() -> None:
     assert "double drag(double v, const double *c, int64_t c_n0)" in repr(drag)
 
 
+def test_operators_take_it() -> None:
+    """It is a function as any other, even where entry points would have the names of its own derivative functions."""
+    assert adgen.grad(drag, wrt="v")(2.0, C) == adgen.grad(drag_forth, wrt="v")(2.0, C) == slope(2.0, C)
+    assert adgen.jvp(drag, wrt="v")(2.0, C, tangent=2.0) == (drag(2.0, C), 2.0 * slope(2.0, C))
+    value, pullback = adgen.vjp(drag)(2.0, C)
+    assert value == drag(2.0, C) and np.array_equal(pullback(1.0).c, [1.0, 2.0, 4.0, 8.0])
+    assert np.allclose(adgen.vmap(drag, in_axes=(0, None))(X, C), [drag(x, C) for x in X], rtol=1e-15)
+
+
 def test_second_derivatives() -> None:
     """They need rules in Python, whose C functions have derivatives themselves."""
     function = adgen.grad(powers, wrt="v")
@@ -327,6 +336,7 @@ def project(tmp_path: Path) -> Path:
 def test_a_wrong_rule_is_caught(project: Path) -> None:
     """`adgen check` and `adgen compile` compare the rule with differences."""
     assert command(project, "check", "model.py").returncode == 0
+    assert command(project, "fuzz", "model.py", "--variants", "1").returncode == 0
     (project / "model.py").write_text(MODEL.format(rule="wrong_vjp"))
     for arguments in (["check", "model.py"], ["compile", "model.py"]):
         done = command(project, *arguments)
