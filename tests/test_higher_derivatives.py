@@ -24,7 +24,8 @@ from tests.native import Native
 
 TOLERANCE = 1e-9
 SYMBOLIC = {"quotient", "powers", "angles"}
-CHAINS = ("r", "f", "rr", "rf", "fr", "ff", "frr", "rrr", "rfr", "ffr")  # the innermost mode is the last
+CHAINS = ("r", "f", "rr", "rf", "fr", "ff", "frr", "rrr")  # the innermost mode is the last
+FEW = ("r", "f", "rr", "fr", "frr")
 LONG = {"likelihood", "smallest", "quadratic_form", "curvature"}  # whose third derivatives take seconds to be made
 
 FUNCTIONS = {
@@ -106,14 +107,14 @@ def close(got: Any, want: Any) -> bool:
 def test_every_chain_of_modes_gives_the_exact_derivative(name: str) -> None:
     """Reverse and forward over each other, up to three times."""
     assert close(FUNCTIONS[name](point_of(name)), exactly(name)[0])
-    for chain in CHAINS[:7] if name in LONG else CHAINS:
+    for chain in FEW if name in LONG else CHAINS:
         (got,) = run(finished(name, chain), arguments(name, chain)).results
         assert close(got, wanted(name, chain)), (chain, got, wanted(name, chain))
 
 
 def test_the_c_of_third_derivatives_is_exact() -> None:
-    """One library with forward over reverse over reverse of every function that is short."""
-    functions = {name: finished(name, "frr") for name in FUNCTIONS if name not in LONG}
+    """One library with forward over reverse over reverse of every second function that is short."""
+    functions = {name: finished(name, "frr") for name in [name for name in FUNCTIONS if name not in LONG][::2]}
     native = Native(list(functions.values()), "third")
     for name, function in functions.items():
         status, (got,) = native.call(function.name, arguments(name, "frr"))
