@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import re
 import shutil
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +14,7 @@ import pytest
 
 import adgen
 from adgen.diagnostics import AdgenError
-
-_HARNESS = Path(__file__).parent / "harness.py"
-_SPEC = importlib.util.spec_from_file_location("embedded_harness", _HARNESS)
-assert _SPEC is not None and _SPEC.loader is not None
-harness = importlib.util.module_from_spec(_SPEC)
-sys.modules["embedded_harness"] = harness
-_SPEC.loader.exec_module(harness)
+from tests.embedded import harness
 
 RNG = np.random.default_rng(7)
 

@@ -25,12 +25,12 @@ PASSES = {
 @pytest.mark.quick
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_docstring_example(example: Example) -> None:
-    """The pass turns `Before` into `After`, and where the results have the same names they are the same."""
+    """The pass turns `Before` into `After`, and where parameters and results are alike the results are the same."""
     before, expected = parse(example.before), parse(example.after)
     after = example.apply(before)
     assert str(after) == str(expected)
-    kinds = [[value.type for value in function.parameters] for function in (before, after)]
-    if after.result_names == before.result_names and kinds[0] == kinds[1]:
+    alike = [value.type for value in after.parameters] == [value.type for value in before.parameters]
+    if after.result_names == before.result_names and alike:
         assert_same(before, after)
 
 

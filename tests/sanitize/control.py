@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from adgen.ops.foreign import Files
 from adgen.toolchain import build, load
 
 BODIES = {
@@ -23,6 +24,7 @@ class Source:
     header: str = f"#include <stdint.h>\n{PROTOTYPE};\n"
     cdef: str = f"{PROTOTYPE};"
     header_name: str = "control.h"
+    external: Files = field(default_factory=Files)
 
 
 def main(name: str) -> None:
