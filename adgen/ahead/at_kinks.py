@@ -1,8 +1,7 @@
-"""Checks at inputs where the function has no derivative: what differences say there is no fault of a derivative.
+"""Checks at inputs where the function has no derivative: what differences prove there is nothing.
 
-Comes in: a subject, the inputs of its check, its checks.  Goes out: the checks that say something, and remarks that
-name the kinks.  Guaranteed: only checks against differences and complex steps are taken back; the two modes are always
-compared with each other.
+Comes in: a subject and the inputs of its check.  Goes out: the kinks that these are at, and remarks that name them.
+Guaranteed: no check is taken back, as a wrong derivative may be at a kink too.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adgen.ahead.report import CheckReport
 from adgen.ahead.units import Subject, untapped
 from adgen.diagnostics import AdgenError
 from adgen.driver import lower_function
@@ -22,7 +20,7 @@ from adgen.runtime.convert import canonical, leaf_value
 from adgen.runtime.differentiate import differentiate
 
 TOLERANCE = 1e-8
-ORACLES = ("complex step", "differences")
+AT_A_KINK = "at a kink"  # what the remarks begin with
 
 
 def nearby(subject: Subject, arguments: Mapping[str, Any]) -> list[Kink]:
@@ -43,13 +41,6 @@ def nearby(subject: Subject, arguments: Mapping[str, Any]) -> list[Kink]:
     return records(sites.value, found)
 
 
-def sifted(checks: Sequence[CheckReport], kinks: Sequence[Kink]) -> tuple[list[CheckReport], list[str]]:
-    """The checks without those that fail because of a kink, and remarks."""
-    if not kinks:
-        return list(checks), []
-    remarks = [f"at a kink, line {kink.line}: {kink.text}" for kink in kinks]
-    failed = [check for check in checks if not check.passed and check.name in ORACLES]
-    remarks += [
-        f"so nothing is said by {check.product}: {check.name}, which is off by {check.error:.1e}" for check in failed
-    ]
-    return [check for check in checks if check not in failed], remarks
+def remarks_on(kinks: Sequence[Kink]) -> list[str]:
+    """What a report says of them."""
+    return [f"{AT_A_KINK}, line {kink.line}: {kink.text}" for kink in kinks]

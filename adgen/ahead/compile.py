@@ -152,12 +152,16 @@ def _made(
 
 def failed(report: Report) -> AdgenError:
     """The error for derivatives that fail their check."""
+    from adgen.ahead.at_kinks import AT_A_KINK
+
     wrong = [(function.name, check) for function in report.functions for check in function.checks if not check.passed]
     lines = [
         f"`{name}`, {check.product}: {check.name} is off by {check.error:.1e}, at most {check.tolerance:.0e} is allowed"
         + (f": {check.remark}" if check.remark else "")
         for name, check in wrong
     ]
+    said = [(function.name, remark) for function in report.functions for remark in function.remarks]
+    lines += [f"`{name}`, {remark}" for name, remark in said if remark.startswith(AT_A_KINK)]
     return AdgenError(
         "AD189",
         "a derivative fails its check, so nothing was written\n  " + "\n  ".join(lines),

@@ -69,10 +69,9 @@ def findings(
     elif check:
         reports = checks.checked(subject, _entries(subject, emitted, library), found.arguments)
         if prove or not all(report.passed for report in reports):
-            from adgen.ahead.at_kinks import nearby, sifted
+            from adgen.ahead.at_kinks import nearby, remarks_on
 
-            reports, said = sifted(reports, nearby(subject, found.arguments))
-            remarks += said
+            remarks += remarks_on(nearby(subject, found.arguments))
         if prove and subject.wrt is not None:
             from adgen.ahead.formulas import proofs
             from adgen.ahead.rule_checks import rule_checks

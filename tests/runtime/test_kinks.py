@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import adgen
-from adgen.ahead.at_kinks import nearby, sifted
+from adgen.ahead.at_kinks import nearby, remarks_on
+from adgen.ahead.compile import failed
 from adgen.ahead.options import Options
-from adgen.ahead.report import CheckReport
+from adgen.ahead.report import CheckReport, FunctionReport, Report
 from adgen.ahead.units import subject
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import ScalarSpec
@@ -149,14 +150,14 @@ def test_recursion_is_refused() -> None:
 
 
 def test_checks_at_a_kink() -> None:
-    """Differences that differ there are no fault; the two modes are compared all the same."""
+    """The report of a check says at which kinks its inputs are, and so does the error when it fails."""
     made = subject(branch, Options(products=("jvp", "vjp")), {"x": ScalarSpec(), "y": ScalarSpec()})
-    failed = CheckReport("differences", "jvp, vjp", 0.5, 1e-7, False)
-    modes = CheckReport("dot product", "jvp, vjp", 0.5, 1e-10, False)
-    checks, remarks = sifted([failed, modes], nearby(made, {"x": 1.0, "y": 1.0}))
-    assert checks == [modes]
-    assert len(remarks) == 2 and "greater(1.0, 1.0) is at a kink" in remarks[0] and "differences" in remarks[1]
-    assert sifted([failed, modes], nearby(made, {"x": 1.0, "y": 1.5})) == ([failed, modes], [])
+    remarks = remarks_on(nearby(made, {"x": 1.0, "y": 1.0}))
+    assert [remark.partition(" is at a kink")[0].partition(": ")[2] for remark in remarks] == ["greater(1.0, 1.0)"]
+    assert remarks_on(nearby(made, {"x": 1.0, "y": 1.5})) == []
+    failing = CheckReport("differences", "jvp, vjp", 0.5, 1e-7, False)
+    function = FunctionReport("branch", {}, (), (), {}, (), (failing,), tuple(remarks))
+    assert "greater(1.0, 1.0) is at a kink" in failed(Report("", "", "", (function,))).message
 
 
 def test_gradcheck_tells() -> None:
