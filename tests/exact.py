@@ -103,9 +103,15 @@ def _operators(library: Any, gradient: Callable[..., Any]) -> SimpleNamespace:
         grad=grad,
         root=lambda residual, guess: mpmath.findroot(residual, guess),
         fixed_point=lambda step, start: mpmath.findroot(lambda z: step(z) - z, start),
-        custom_vjp=lambda function, rule: function,
+        custom_vjp=_unruled,
         custom_jvp=lambda function, rule: function,
     )
+
+
+def _unruled(function: Callable[..., Any], rule: Any = None) -> Callable[..., Any]:
+    """The function itself, which takes a rule as `defvjp` too."""
+    function.defvjp = lambda forward, rule: None
+    return function
 
 
 def _numeric_gradient(function: Callable[..., Any], x: Any) -> Any:

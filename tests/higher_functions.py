@@ -250,8 +250,21 @@ def _gauss_push(x, out, dot):
 gauss = adgen.custom_jvp(_gauss, _gauss_push)
 
 
+@adgen.custom_vjp
+def squashed(x):
+    return x / math.sqrt(1.0 + x * x)
+
+
+def _squashed_forward(x):
+    root = math.sqrt(1.0 + x * x)
+    return x / root, root
+
+
+squashed.defvjp(_squashed_forward, lambda root, bar: bar / root**3)
+
+
 def ruled(x=np.array([0.4, 0.7])):
     total = 0.0
     for i in range(3):
-        total += softened(total + x[0] * i, x[1]) * gauss(x[0] - total)
+        total += softened(total + x[0] * i, x[1]) * gauss(x[0] - total) + squashed(total * x[1])
     return total

@@ -42,14 +42,18 @@ def needed(subject: Subject) -> tuple[str, ...]:
 
 
 def checked(subject: Subject, entries: Mapping[str, Entry], arguments: Arguments) -> list[CheckReport]:
-    """All checks of a function's entry points; `entries` are by product and hold at least what is `needed`."""
+    """All checks of a function's entry points; `entries` are by product and hold at least what is `needed`.
+
+    There is no `jvp` where a rule has no forward mode.
+    """
     reports = values(subject, entries, arguments)
     if "jvp" not in needed(subject):
         return reports
     primals = leaves_of(entries["pure"], arguments)
     pullback = Pullback(entries["pure"], entries["vjp"], entries["pure"].raw(*primals), primals)
-    problem = problem_at(subject.function, arguments, entries["jvp"], pullback)
-    reports += [_report("jvp, vjp", layer) for layer in check(problem)]
+    problem = problem_at(subject.function, arguments, entries.get("jvp"), pullback)
+    modes = "jvp, vjp" if "jvp" in entries else "vjp"
+    reports += [_report(modes, layer) for layer in check(problem)]
     for product in ("grad", "value_and_grad"):
         if product in entries:
             result = entries[product].raw(*primals)

@@ -16,6 +16,7 @@ from adgen.ahead.units import Subject, Unit, unit_of
 from adgen.driver import program
 from adgen.emit import Emitted, Interface, emit
 from adgen.frontend.specs import ArraySpec, Spec, bound
+from adgen.passes.linear import NotLinear
 from adgen.passes.matrices import ROW_COST
 from adgen.runtime.calls import Entry
 from adgen.runtime.samples import sample
@@ -97,11 +98,21 @@ def _entries(subject: Subject, emitted: Emitted, library: Path) -> dict[str, Ent
     found = {product: _loaded(subject, unit, emitted, library) for product, unit in subject.units.items()}
     wanted = [product for product in checks.needed(subject) if product not in found]
     if wanted:
-        units = [unit_of(subject.primal, subject.wrt, product) for product in wanted]
+        units = [unit for product in wanted if (unit := _possible(subject, product)) is not None]
         extra = emit([unit.optimised for unit in units], f"{subject.name}_check")
         built = build(extra)
         found.update({unit.product: _loaded(subject, unit, extra, built) for unit in units})
     return found
+
+
+def _possible(subject: Subject, product: str) -> Unit | None:
+    """A product for the check; None for the forward mode of a function that has none."""
+    try:
+        return unit_of(subject.primal, subject.wrt, product)
+    except NotLinear:
+        if product == "jvp":
+            return None
+        raise
 
 
 def _loaded(subject: Subject, unit: Unit, emitted: Emitted, library: Path) -> Entry:

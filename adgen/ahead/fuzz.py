@@ -18,7 +18,7 @@ from typing import Any
 from adgen.ahead.options import Options
 from adgen.ahead.shrinking import Disagreement, shrunk
 from adgen.ahead.source import functions, load
-from adgen.ahead.units import subject
+from adgen.ahead.units import Subject, subject
 from adgen.ahead.variant_runs import (
     TOLERANCE,
     Prepared,
@@ -37,6 +37,7 @@ from adgen.ahead.variant_runs import (
 from adgen.ahead.variants import CHANGES
 from adgen.diagnostics import AdgenError
 from adgen.frontend.rules import Rules, of_library, rules_of
+from adgen.passes.linear import NotLinear
 from adgen.runtime.samples import sample
 
 Function = Callable[..., Any]
@@ -60,7 +61,7 @@ def fuzz(function: Function, options: Options, variants: int, seed: int, tell: T
     options = replace(options, products=("value", "jvp", "vjp"), function=function.__name__)
     try:
         original = program_of(function)
-        made = subject(original.function(), options, given(options, function))
+        options, made = reversible(options, function, original)
     except (AdgenError, OSError, TypeError, SyntaxError) as error:
         return None, f"skipped: {str(error).splitlines()[0]}"
     if made.wrt is None:
@@ -88,12 +89,18 @@ def fuzz(function: Function, options: Options, variants: int, seed: int, tell: T
         change, variant, _ = tried[place]
         if (wrong := difference(base, reference, found)) is not None:
             return shrunk(original, change, variant, setting, compiled, wrong), ""
-    return None, f"{plural(len(tried) - 1, 'variant')} agree, {plural(len(some), 'different program')} as C"
+    count, different = len(tried) - 1, len(some)
+    agree = "variant agrees" if count == 1 else "variants agree"
+    return None, f"{count} {agree}, {different} different program{'s' * (different != 1)} as C"
 
 
-def plural(count: int, what: str) -> str:
-    """So many of something."""
-    return f"{count} {what}{'s' * (count != 1)}"
+def reversible(options: Options, function: Function, original: Program) -> tuple[Options, Subject]:
+    """The function with both modes, or with reverse mode alone where a rule has no other."""
+    try:
+        return options, subject(original.function(), options, given(options, function))
+    except NotLinear:
+        alone = replace(options, products=("value", "vjp"))
+        return alone, subject(original.function(), alone, given(alone, function))
 
 
 def rules_in(base: Prepared) -> list[Rules | None]:

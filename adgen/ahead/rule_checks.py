@@ -136,9 +136,9 @@ def worst(callee: Function, kind: str, arguments: Arguments) -> list[Entry]:
     """
     operator = Operator(callee, "jvp")
     bound = operator.arguments((), arguments)
-    pullback, entry = pulled(operator, bound), operator.entry_at(bound, "jvp")
-    problem = problem_at(callee, bound, entry, pullback)
-    primals, program = leaves_of(entry, bound), entry.program
+    pullback = pulled(operator, bound)
+    problem = problem_at(callee, bound, operator.entry_at(bound, "jvp") if kind == "jvp" else None, pullback)
+    primals, program = leaves_of(pullback.entry, bound), pullback.entry.program
     parameters = [
         name
         for position in program.differentiated

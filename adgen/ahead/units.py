@@ -19,6 +19,7 @@ from adgen.emit import emit
 from adgen.emit.profile import PROFILES
 from adgen.frontend.specs import ArraySpec, Lowered, Spec, StaticSpec, UnknownSpec, has_complex, has_complex_output
 from adgen.ir.nodes import Function
+from adgen.passes.linear import NotLinear
 from adgen.passes.pipeline import optimise
 from adgen.passes.unchecked import unchecked
 from adgen.runtime.annotations import parse_argument, parse_static, signature_specs
@@ -153,6 +154,10 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
         except NotScalar as error:
             if options.function is not None and options.products != DEFAULT_PRODUCTS:
                 raise  # asked for by name, for this function
+            made.remarks.append(f"no {product}: {error.message}")
+        except NotLinear as error:
+            if product != "jvp" or options.products != DEFAULT_PRODUCTS:
+                raise
             made.remarks.append(f"no {product}: {error.message}")
     return made
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 Values = Mapping[Path, Any]
 REAL = "take and give real and imaginary parts"
+RESULT, SAVED = "its result", "what is saved"  # arguments that a function with a saving rule has besides
 
 
 @dataclass(eq=False)
@@ -56,6 +57,11 @@ class Custom:
     made: Made | None = None  # None while it is being lowered
     vjp: str = ""
     jvp: str = ""
+
+    @property
+    def given(self) -> dict[str, Spec]:
+        """The types of the user's arguments."""
+        return {name: spec for name, spec in self.specs.items() if name not in (RESULT, SAVED)}
 
     @property
     def leaves(self) -> list[Leaf]:
@@ -81,15 +87,31 @@ def call(ctx: Context, callee: Any, rules: Rules, args: Sequence[Any], kwargs: M
     specs = {key: nested.spec_of(ctx, value) for key, value in arguments.items()}
     if any(has_complex(spec) for spec in specs.values()):
         ctx.fail("AD142", f"`{name}` has a derivative rule and is given complex numbers", REAL)
-    custom = _known(ctx, callee, rules, specs, name)
+    if rules.saves:
+        forward = _known(ctx, callee, rules, specs, name, _make_forward)
+        result, saved = _spliced(ctx, forward, arguments)
+        arguments = {**arguments, RESULT: result, SAVED: saved}
+        specs = {key: nested.spec_of(ctx, value) for key, value in arguments.items()}
+    custom = _known(ctx, callee, rules, specs, name, _make)
     operands = [nested.operand(ctx, nested.at(arguments, leaf.path)) for leaf in custom.leaves]
     results = _emit(ctx, custom, operands)
     assert custom.made is not None
-    value = nested.tree(ctx, custom.made.output, results)
-    return ctx.own(value[0] if rules.saves else value)
+    return ctx.own(nested.tree(ctx, custom.made.output, results))
 
 
-def _known(ctx: Context, callee: Any, rules: Rules, specs: dict[str, Spec], name: str) -> Custom:
+def _spliced(ctx: Context, forward: Custom, arguments: dict[str, Any]) -> Any:
+    """What the forward function of a saving rule gives, made by ordinary operations.
+
+    So what is saved has its ordinary derivative, which those of the rule need.
+    """
+    assert forward.made is not None
+    operands = [nested.operand(ctx, nested.at(arguments, leaf.path)) for leaf in forward.leaves]
+    return nested.tree(ctx, forward.made.output, nested.splice(ctx, forward.made.function.body, operands))
+
+
+def _known(
+    ctx: Context, callee: Any, rules: Rules, specs: dict[str, Spec], name: str, make: Callable[..., None]
+) -> Custom:
     known: list[Custom] = ctx.customs
     for custom in known:
         if custom.rules is rules and _same(custom.specs, specs):
@@ -102,7 +124,7 @@ def _known(ctx: Context, callee: Any, rules: Rules, specs: dict[str, Spec], name
     if library.holds(file_of(rules.function)):
         ctx.builder.span = None  # every call has a place of its own
     try:
-        _make(ctx, custom, callee, name)
+        make(ctx, custom, callee, name)
     except AdgenError as error:
         ctx.customs.remove(custom)
         if error.span is not None:
@@ -113,11 +135,21 @@ def _known(ctx: Context, callee: Any, rules: Rules, specs: dict[str, Spec], name
     return custom
 
 
-def _make(ctx: Context, custom: Custom, callee: Any, name: str) -> None:
-    """Lower a function and its rules."""
+def _make_forward(ctx: Context, custom: Custom, callee: Any, name: str) -> None:
+    """Lower the forward function of a saving rule."""
+    _make_function(ctx, custom, callee, name)
+    assert custom.made is not None
+    if not _is_pair(custom.made.output):
+        ctx.fail("AD147", f"the forward function of `{name}` must give a pair: the result and what is saved")
+
+
+def _make_function(ctx: Context, custom: Custom, callee: Any, name: str) -> None:
+    """Lower a function apart from what is around it."""
     rules, specs = custom.rules, custom.specs
 
     def run(inner: Context, found: Values) -> Any:
+        if RESULT in specs:
+            return value_of(found, (RESULT,), specs[RESULT])
         return calls.call(inner, rules.function, _given(specs, found), {})
 
     custom.made = make_function(ctx, name, custom.leaves, run)
@@ -126,8 +158,13 @@ def _make(ctx: Context, custom: Custom, callee: Any, name: str) -> None:
         ctx.fail("AD148", f"`{name}` has a derivative rule and writes its argument", help)
     if has_complex_output(custom.made.output):
         ctx.fail("AD143", f"`{name}` has a derivative rule and gives complex numbers", REAL)
-    if rules.saves and not _is_pair(custom.made.output):
-        ctx.fail("AD147", f"the forward function of `{name}` must give a pair: the result and what is saved")
+    _through(ctx, callee, "function", rules.function)
+
+
+def _make(ctx: Context, custom: Custom, callee: Any, name: str) -> None:
+    """Lower a function and its rules."""
+    rules = custom.rules
+    _make_function(ctx, custom, callee, name)
     for kind, rule in (("vjp", rules.vjp), ("jvp", rules.jvp)):
         if rule is not None:
             setattr(custom, kind, ctx.reserve(f"{name}_{kind}"))
@@ -135,7 +172,6 @@ def _make(ctx: Context, custom: Custom, callee: Any, name: str) -> None:
         if rule is not None:
             _through(ctx, callee, kind, rule)
             _lower_rule(ctx, custom, kind, rule, name)
-    _through(ctx, callee, "function", rules.function)
 
 
 def file_of(function: Any) -> str:
@@ -183,16 +219,17 @@ def _emit(ctx: Context, custom: Custom, operands: Sequence[Value]) -> list[Value
                 ctx.builder.append(nested.copied(ctx, operation, values))
         block.results = tuple(values[value] for value in scalars_)
     outs = [values[value] for value in buffers]
-    attributes = {
+    attributes: dict[str, Any] = {
         "outputs": len(outs),
         "types": tuple(str(value.type) for value in scalars_),
         "vjp": custom.vjp,
         "jvp": custom.jvp,
     }
+    if kept := sum(leaf.path[0] in (RESULT, SAVED) for leaf in custom.leaves):
+        attributes["kept"] = kept
     names = [value.name for value in scalars_]
-    made = ctx.builder.emit(core.CUSTOM, (*operands, *outs), attributes, (block.region(),), names)
-    values.update(zip(scalars_, made))
-    return [values[value] for value in function.results]
+    made = iter(ctx.builder.emit(core.CUSTOM, (*operands, *outs), attributes, (block.region(),), names))
+    return [next(made) if isinstance(value.type, Scalar) else values[value] for value in function.results]
 
 
 def _before(ctx: Context, function: Function, buffers: Sequence[Value]) -> set[Operation]:
@@ -251,7 +288,8 @@ def _apply(ctx: Context, custom: Custom, kind: str, rule: Callable[..., Any], na
     if kind == "jvp":
         answer = calls.call(ctx, rule, [*given, result, tangents[0] if len(tangents) == 1 else tangents], {})
     elif custom.rules.saves:
-        answer = calls.call(ctx, rule, [result[1], cotangent[0]], {})
+        saved = value_of(found, (SAVED,), custom.specs[SAVED])
+        answer = calls.call(ctx, rule, [saved, cotangent], {})
     else:
         answer = calls.call(ctx, rule, [*given, result, cotangent], {})
     if kind == "jvp":
@@ -280,8 +318,8 @@ def _moves(spec: Spec) -> bool:
 
 
 def _per_argument(ctx: Context, custom: Custom, answer: Any, name: str) -> dict[str, Any]:
-    """The cotangents that a vjp rule gave, by parameter."""
-    parameters = list(custom.specs)
+    """The cotangents that a vjp rule gave, by parameter; what is saved is no parameter of the rule's."""
+    parameters = list(custom.given)
     several = isinstance(answer, tuple | list) and not isinstance(custom.specs[parameters[0]], StructSpec)
     if len(parameters) == 1 and not several:
         answer = (answer,)
@@ -292,7 +330,7 @@ def _per_argument(ctx: Context, custom: Custom, answer: Any, name: str) -> dict[
             f"the vjp rule of `{name}` gives {count} cotangent{'s' * (count != 1)} for {len(parameters)} arguments",
             "give one for every argument, and None for those that have no derivative",
         )
-    return dict(zip(parameters, answer))
+    return {**dict.fromkeys(custom.specs), **dict(zip(parameters, answer))}
 
 
 def part(ctx: Context, value: Any, like: Any, name: str, kind: str) -> Any:

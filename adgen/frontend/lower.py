@@ -289,7 +289,7 @@ def _once(
     lowered = reachable(replace(made.function, callees=ctx.callees))
     dependencies = tuple(recorder.found.values())
     warnings = tuple(dict.fromkeys(ctx.warnings))
-    ruled = (*(Ruled(custom.callee, custom.specs) for custom in ctx.customs), *ctx.ruled)
+    ruled = (*(Ruled(custom.callee, custom.given) for custom in ctx.customs), *ctx.ruled)
     return Lowered(lowered, leaves, made.output, made.mutated, filled, dependencies, warnings, ruled=ruled)
 
 

@@ -39,11 +39,11 @@ matrices is made one as the last thing before emission: no other pass meets it.
 `custom`: runs its region once; what is special is its derivative.  The region depends on the inputs (scalars and whole
 buffers) alone, fills the outputs (the last operands, buffers) and yields the results.  `vjp` names a callee that takes
 the inputs, the results, the outputs and a cotangent of each floating-point result and output, and gives a cotangent of
-each floating-point input; `jvp` one that takes tangents of the inputs in place of the cotangents and gives tangents of
-the results and outputs.  One of the two may be empty: both are linear, and each is the other's transpose.  Instead of
-both, `residual` may name a callee that takes the inputs, the results and the output and gives what is zero there: a
-number for the first result, which is the only one with a derivative, or a vector for the only output, and then `solve`
-names a callee that solves linear systems.
+each floating-point input, which is zero for the last `kept` inputs; `jvp` one that takes tangents of the inputs in
+place of the cotangents and gives tangents of the results and outputs.  One of the two may be empty: both are linear,
+and each is the other's transpose.  Instead of both, `residual` may name a callee that takes the inputs, the results and
+the output and gives what is zero there: a number for the first result, which is the only one with a derivative, or a
+vector for the only output, and then `solve` names a callee that solves linear systems.
 A `custom` operation with `external`, an `ops.foreign.ForeignFunction`, runs a C function on its inputs and outputs; its
 region says what that may read and write, of `unknown` numbers, and it has no rules.  The last thing before emission
 makes an `external` operation of it, which no other pass meets.

@@ -39,10 +39,10 @@ def problem_of(function: Function, arguments: Mapping[str, Any], wrt: Any = None
     return problem_at(operator.target.function, arguments, entry, pullback)
 
 
-def problem_at(function: Function, arguments: Mapping[str, Any], entry: Entry, pullback: Pullback) -> Problem:
-    """The same from a `jvp` entry and a pullback at these arguments."""
-    program, output = entry.program, pullback.primal.program.output
-    primals = leaves_of(entry, arguments)
+def problem_at(function: Function, arguments: Mapping[str, Any], entry: Entry | None, pullback: Pullback) -> Problem:
+    """The same from a `jvp` entry and a pullback at these arguments; without the first the pullback does for both."""
+    program, output = (entry or pullback.entry).program, pullback.primal.program.output
+    primals = leaves_of(entry or pullback.entry, arguments)
     inputs = [primals[position] for position in program.differentiated]
     paths = [program.leaves[position].path for position in program.differentiated]
     places = [leaf.path[1] for leaf in pullback.entry.program.leaves if leaf.path[0] == COTANGENT]
@@ -57,13 +57,17 @@ def problem_at(function: Function, arguments: Mapping[str, Any], entry: Entry, p
         return joined(part for leaf, part, _ in flatten(output, result, "value") if leaf.element.is_float)
 
     def push(tangent: Vector) -> Vector:
+        if entry is None:
+            return np.array([pull(row) @ tangent for row in np.eye(sum(map(np.size, values())))])
         _, result = entry.raw(*primals, *split(tangent, inputs))
         return joined(part for _, part, _ in flatten(tangents_of(program.output), result, "tangent"))
 
+    def values() -> list[Any]:
+        return [part for leaf, part, _ in flatten(output, pullback.value, "value") if leaf.element.is_float]
+
     def pull(cotangent: Vector) -> Vector:
         seeds = pullback.zeros()
-        like = [part for leaf, part, _ in flatten(output, pullback.value, "value") if leaf.element.is_float]
-        for leaf, part in zip(floats, split(cotangent, like), strict=True):
+        for leaf, part in zip(floats, split(cotangent, values()), strict=True):
             seeds[places.index(leaf.index)] = part
         return parameters_of(pullback.entry.program, pullback.pull(seeds))
 

@@ -15,8 +15,8 @@ def custom_vjp(function: Function, vjp: Function | None = None, *, forward: Func
 
     `vjp(*args, out, cotangent)` gives a cotangent for every argument: bare for one argument, else a tuple with None for
     arguments that have none.  With `forward`, which gives `(out, saved)`, the rule is `vjp(saved, cotangent)`, and
-    `saved` may be any structure of numbers and arrays.  The rule's own derivative is taken for second derivatives, and
-    its transpose in forward mode.
+    `saved` may be any structure of numbers and arrays.  The rule's own derivative is taken for second derivatives, with
+    that of `forward` for what is saved, and its transpose in forward mode.
 
     Without `vjp` a decorator, whose function is given its rule by `f.defvjp(forward, vjp)`, as in JAX.
 

@@ -81,8 +81,10 @@ def _flow(operation: Operation, mark: Mark) -> None:
     elif row is core.IF:
         pairs = [((r,), (y,)) for region in operation.regions for r, y in zip(results, region.results, strict=True)]
     elif row is core.CUSTOM:
-        filled = (*results, *core.outputs_of(operation))
-        pairs = [(filled, core.inputs_of(operation)), (results, operation.regions[0].results)]
+        filled, inputs = (*results, *core.outputs_of(operation)), core.inputs_of(operation)
+        kept = operation.attributes.get("kept", 0)  # inputs of which no rule gives a derivative
+        pairs = [(filled, inputs[: len(inputs) - kept])]
+        pairs += [] if kept else [(results, operation.regions[0].results)]
     elif getattr(row, "piecewise_constant", False) or row in (core.ALLOC, core.CHECK, core.DIM):
         pairs = []
     else:

@@ -20,6 +20,10 @@ from adgen.ir.types import Buffer
 from adgen.passes.activity import roots
 
 
+class NotLinear(AdgenError):
+    """A user's derivative rule has no transpose, and so no other mode."""
+
+
 class State(IntEnum):
     """How a value depends on what moves."""
 
@@ -38,7 +42,7 @@ def require_linear(rule: Function, last: int, kind: str, span: Span | None) -> N
     if rule.notes.get("linear") or is_linear(rule, last):
         return
     moving, modes = ("cotangent", "forward") if kind == "vjp" else ("tangent", "reverse")
-    raise AdgenError(
+    raise NotLinear(
         "AD149",
         f"the {kind} rule of this function is not linear in the {moving}, or not seen to be, so it has no {modes} mode",
         span,

@@ -118,6 +118,26 @@ def test_a_wrong_rule_is_found_and_shrunk(tmp_path: Path, kind: str, slope: str,
         assert "3 variants agree, 2 different programs as C" in done.stdout
 
 
+CLIPPING = """
+import math
+import adgen
+
+triple = adgen.custom_vjp(lambda x: 3.0 * x, lambda x, out, bar: 3.0 * min(max(bar, -99.0), 99.0))
+
+
+def model(x: float) -> float:
+    y = 2.0 * x
+    return triple(y) * math.sin(y)
+"""
+
+
+def test_a_rule_without_forward_mode(tmp_path: Path) -> None:
+    """Value and reverse mode are compared."""
+    (tmp_path / "clipping.py").write_text(CLIPPING)
+    text, good = fuzz_file(tmp_path / "clipping.py", OPTIONS, 2, 0, lambda stage: None)
+    assert good and text.startswith("model: 3 variants agree"), text
+
+
 ELSEWHERE = """
 import helpers
 

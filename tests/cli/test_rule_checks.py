@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adgen.ahead import Options, check_file
+from adgen.ahead import Options, check_file, compile_file
 from adgen.diagnostics import AdgenError
 
 HEAD = """import math
@@ -77,6 +77,7 @@ CASES = [
 
 def checked(folder: Path, text: str):
     """The report on `model`."""
+    folder.mkdir(exist_ok=True)
     path = folder / "subject.py"
     path.write_text(HEAD + text)
     options = Options.parse("model", None, "value,grad,jvp,vjp", (), ())
@@ -98,6 +99,32 @@ def test_a_right_rule_passes(tmp_path: Path, text: str, rule: str, entry: str) -
     """And the report says that it was looked at."""
     report = checked(tmp_path, text.replace("{factor}", "1.0"))
     assert any(rule in check.name and check.passed for check in report.functions[0].checks)
+
+
+CLIPPING = """def _triple(x):
+    return 3.0 * x
+
+
+triple = adgen.custom_vjp(_triple, lambda x, out, bar: {factor} * 3.0 * min(max(bar, -9.0), 9.0))
+
+
+def model(x: float) -> float:
+    return triple(x) * math.sin(x)
+"""
+
+
+def test_a_rule_without_forward_mode_is_checked_in_reverse(tmp_path: Path) -> None:
+    """It clips: there is no jvp, which the report says, and what there is, is checked and written."""
+    (function,) = checked(tmp_path, CLIPPING.replace("{factor}", "1.0")).functions
+    assert any("no jvp" in remark for remark in function.remarks)
+    assert {check.product for check in function.checks} >= {"vjp", "grad", "`_triple` vjp"}
+    only = Options.parse("model", None, "value,grad", (), ())
+    assert compile_file(tmp_path / "subject.py", tmp_path / "out", only, lambda stage: None).passed
+    with pytest.raises(AdgenError, match="not linear"):
+        forward = Options.parse("model", None, "jvp", (), ())
+        compile_file(tmp_path / "subject.py", tmp_path / "out", forward, lambda stage: None)
+    with pytest.raises(AdgenError, match="model`, vjp: differences is off(.|\n)*rule `<lambda>`"):
+        checked(tmp_path / "wrong", CLIPPING.replace("{factor}", "1.01"))
 
 
 def test_rules_of_the_library_are_left_alone(tmp_path: Path) -> None:

@@ -157,7 +157,95 @@ def test_saved_values() -> None:
             s += (x + k) ** n * s + 1.0
         return s
 
-    assert adgen.grad(total, wrt="x")(0.4, 3) == pytest.approx(adgen.grad(plain, wrt="x")(0.4, 3), rel=1e-13)
+    first, second = adgen.grad(total, wrt="x"), adgen.grad(plain, wrt="x")
+    for _ in range(3):  # what is saved has derivatives too
+        assert first(0.4, 3) == pytest.approx(second(0.4, 3), rel=1e-13)
+        assert adgen.jvp(first, wrt="x")(0.4, 3, tangent=2.0)[1] == pytest.approx(
+            2.0 * adgen.grad(second, wrt="x")(0.4, 3)
+        )
+        first, second = adgen.grad(first, wrt="x"), adgen.grad(second, wrt="x")
+
+
+@adgen.custom_vjp
+def cubes(x):
+    return np.sum(x**3)
+
+
+cubes.defvjp(lambda x: (np.sum(x**3), {"square": x * x, "factor": 3.0}), lambda s, bar: s["factor"] * s["square"] * bar)
+
+
+def test_second_derivatives_of_saved_arrays() -> None:
+    """In every mode, in a loop that writes what it reads."""
+
+    def total(x):
+        y = x.copy()
+        for i in range(2):
+            y[i] = cubes(0.5 * y) * x[1]
+        return y[0] * y[1]
+
+    def plain(x):
+        y = x.copy()
+        for i in range(2):
+            y[i] = np.sum((0.5 * y) ** 3) * x[1]
+        return y[0] * y[1]
+
+    x = np.array([0.7, 1.9])
+    want = adgen.hessian(plain)(x)
+    assert np.allclose(adgen.grad(total)(x), adgen.grad(plain)(x), rtol=1e-13)
+    assert np.allclose(adgen.hessian(total)(x), want, rtol=1e-12)
+    assert np.allclose(adgen.jacrev(adgen.grad(total))(x), want, rtol=1e-12)
+
+
+@adgen.custom_vjp
+def exponential(x):
+    return np.exp(x)
+
+
+def exponential_forward(x):
+    y = np.exp(x)
+    return y, y
+
+
+exponential.defvjp(exponential_forward, lambda saved, cotangent: saved * cotangent)
+
+
+def test_the_result_itself_is_saved() -> None:
+    """One number in two places: its cotangent is that of the result."""
+    want = np.exp(0.5)
+    assert adgen.grad(exponential)(0.5) == adgen.grad(adgen.grad(exponential))(0.5) == pytest.approx(want, rel=1e-14)
+    assert adgen.jvp(exponential)(0.5, tangent=1.0)[1] == pytest.approx(want, rel=1e-14)
+    x = np.array([0.5, -1.0])
+    assert np.allclose(adgen.grad(lambda x: np.sum(exponential(x)) * exponential(x[0]))(x), _product_of_powers(x))
+
+
+def _product_of_powers(x):
+    total = np.sum(np.exp(x))
+    return np.exp(x) * np.exp(x[0]) + np.array([total * np.exp(x[0]), 0.0])
+
+
+def doubled(x):
+    y = x * x
+    return y, y
+
+
+doubled_back = adgen.custom_vjp(doubled, lambda x, out, cotangent: 2.0 * x * (cotangent[0] + 3.0 * cotangent[1]))
+doubled_forth = adgen.custom_jvp(doubled, lambda x, out, tangent: (2.0 * x * tangent, 6.0 * x * tangent))
+
+
+@pytest.mark.parametrize("function", [doubled_back, doubled_forth])
+def test_one_number_that_is_two_results(function: Any) -> None:
+    """Each has its own part of the rule."""
+
+    def first(x):
+        return function(x)[0]
+
+    def second(x):
+        a, b = function(x)
+        return 10.0 * a + b
+
+    for make in (adgen.grad, lambda f: lambda x: adgen.jvp(f)(x, tangent=1.0)[1]):
+        assert make(first)(2.0) == 4.0
+        assert make(second)(2.0) == 52.0
 
 
 @dataclasses.dataclass
