@@ -20,6 +20,8 @@ from adgen.passes.rebuild import Mapping, mapped, record
 def single(function: Function) -> Function:
     """Compute in single precision throughout: parameters, memory, constants, results.
 
+    What is there in double precision alone takes and gives numbers that are converted.
+
     Before:  function f(%A: f64[:], %i: i64) -> (out) {
                %x = load %A, %i : f64
                %n = to_f64 %i : f64
@@ -85,8 +87,24 @@ def _operation(builder: Builder, operation: Operation, mapping: Mapping) -> None
         attributes = {name: _attribute(name, value) for name, value in operation.attributes.items()}
         regions = [_region(builder, region, mapping) for region in operation.regions]
         names = [value.name for value in operation.results]
-        results = builder.emit(row, operands, attributes, regions, names, builder.span)
+        if _takes(operation, operands, attributes):
+            results = builder.emit(row, operands, attributes, regions, names, builder.span)
+        else:
+            wide = [builder.op(ops.TO_F64, value) if value.type == F32 else value for value in operands]
+            results = tuple(
+                builder.op(ops.TO_F32, value) if value.type == F64 else value
+                for value in builder.emit(row, wide, operation.attributes, (), names, builder.span)
+            )
     record(builder, operation, results, mapping)
+
+
+def _takes(operation: Operation, operands: tuple[Value, ...], attributes: dict[str, Any]) -> bool:
+    """True unless an operation is there in double precision alone, as some special functions are."""
+    try:
+        operation.row.infer(tuple(value.type for value in operands), attributes)
+    except TypeError:
+        return False
+    return True
 
 
 def _touched(operation: Operation) -> tuple[Value, ...]:

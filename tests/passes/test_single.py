@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 
 from adgen.ir.interpret import run
 from adgen.ir.nodes import walk
@@ -49,6 +50,19 @@ def test_no_double_is_left(product: str) -> None:
         kinds = {value.type.element if isinstance(value.type, Buffer | Stack) else value.type for value in values}
         assert F64 not in kinds
         assert all(narrowed(value.type) == value.type for value in values)
+
+
+def special(x, n):
+    return scipy.special.erfinv(x) + scipy.special.jv(n, x) * scipy.special.ellipk(x)
+
+
+def test_what_is_there_in_double_alone() -> None:
+    """It is converted before and behind."""
+    lowered = harness.lowered_for(special, {"x": 0.3, "n": 2})
+    made = single(lowered.function)
+    verify(made)
+    (result,) = run(made, [0.3, 2]).results
+    assert result.dtype == np.float32 and result == pytest.approx(special(0.3, 2), rel=1e-6)
 
 
 def test_same_up_to_rounding() -> None:
