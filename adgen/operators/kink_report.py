@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adgen.diagnostics import AdgenError, Span, excerpt
 from adgen.operators.core import Operator, dressed
 from adgen.operators.targets import operator_of
-from adgen.passes.kinks import Site
 from adgen.runtime.pullback import leaves_of
+
+if TYPE_CHECKING:
+    from adgen.passes.kinks import Site
 
 Function = Callable[..., Any]
 
