@@ -152,13 +152,13 @@ def _make_function(ctx: Context, custom: Custom, callee: Any, name: str) -> None
             return value_of(found, (RESULT,), specs[RESULT])
         return calls.call(inner, rules.function, _given(specs, found), {})
 
+    _through(ctx, callee, "function", rules.function)
     custom.made = make_function(ctx, name, custom.leaves, run)
     if custom.made.mutated:
         help = "work on a copy inside it"
         ctx.fail("AD148", f"`{name}` has a derivative rule and writes its argument", help)
     if has_complex_output(custom.made.output):
         ctx.fail("AD143", f"`{name}` has a derivative rule and gives complex numbers", REAL)
-    _through(ctx, callee, "function", rules.function)
 
 
 def _make(ctx: Context, custom: Custom, callee: Any, name: str) -> None:

@@ -109,7 +109,7 @@ def _feed(digest: Any, value: Any, seen: tuple[int, ...]) -> None:
             put(operator.product, operator.wrt, operator.memory)
         rules = getattr(value, "__adgen_rules__", None)
         if rules is not None:
-            _feed(digest, (rules.vjp, rules.jvp, rules.saves), seen)
+            _feed(digest, (rules.function, rules.vjp, rules.jvp, rules.saves), seen)
         if hasattr(value, "__wrapped__"):
             _feed(digest, value.__wrapped__, seen)
     elif isinstance(value, types.CodeType):

@@ -341,3 +341,21 @@ def test_a_changed_rule_is_seen(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, env=environment, check=True)
         seen.append(done.stdout.split())
     assert seen == [["2.0", "2.0"], ["5.0", "5.0"], ["6.0", "6.0"]]
+
+
+def test_a_changed_forward_function_is_seen(tmp_path: Path) -> None:
+    """Nor what was compiled with another forward function, or with another constant or helper of it."""
+    file = tmp_path / "saving.py"
+    text = (
+        "import adgen\nFACTOR = {factor}\n\ndef helper(x):\n    return FACTOR * x {helped}\n\n"
+        "def f(x):\n    return x * x\n\ndef forward(x):\n    return x * x, helper(x) {more}\n\n"
+        "def rule(saved, c):\n    return saved * c\n\ng = adgen.custom_vjp(f, rule, forward=forward)\n\n"
+        "def h(x):\n    return g(x)\n\nprint(adgen.grad(h)(1.0), adgen.grad(g)(1.0))\n"
+    )
+    seen = []
+    for factor, helped, more in ((2.0, "", ""), (5.0, "", ""), (5.0, "+ x", ""), (5.0, "+ x", "+ x")):
+        file.write_text(text.format(factor=factor, helped=helped, more=more))
+        environment = {**os.environ, "ADGEN_CACHE_DIR": str(tmp_path / "cache")}
+        done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, env=environment, check=True)
+        seen.append(done.stdout.split())
+    assert seen == [["2.0", "2.0"], ["5.0", "5.0"], ["6.0", "6.0"], ["7.0", "7.0"]]
