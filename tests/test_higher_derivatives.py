@@ -26,7 +26,8 @@ TOLERANCE = 1e-9
 SYMBOLIC = {"quotient", "powers", "angles"}
 CHAINS = ("r", "f", "rr", "rf", "fr", "ff", "frr", "rrr")  # the innermost mode is the last
 FEW = ("r", "f", "rr", "fr", "frr")
-LONG = {"likelihood", "smallest", "quadratic_form", "curvature"}  # whose third derivatives take seconds to be made
+# Third derivatives of these take long to be made.
+LONG = {"likelihood", "smallest", "quadratic_form", "curvature", "trajectory", "descent", "network"}
 
 FUNCTIONS = {
     name: value
