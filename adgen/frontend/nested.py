@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend import arrays, memory, scalars
+from adgen.frontend.arrays.elementwise import astype
 from adgen.frontend.arrays.model import View
 from adgen.frontend.complexes import library as complexes
 from adgen.frontend.complexes.types import Complex, complex_of
@@ -22,6 +23,7 @@ from adgen.frontend.dependencies import Dependency
 from adgen.frontend.specs import (
     ArraySpec,
     ComplexArray,
+    Leaf,
     Lowered,
     OutputConstant,
     OutputLeaf,
@@ -46,12 +48,16 @@ class Operator(Protocol):
     """What an operator on a function offers to the front end."""
 
     product: str
+    takes_tangent: bool
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a call by parameter name."""
 
-    def lower(self, specs: Mapping[str, Spec]) -> Lowered:
-        """The product for arguments of these types."""
+    def lower(self, specs: Mapping[str, Spec], traced: bool = False, along: bool = False) -> Lowered:
+        """The product for arguments of these types; `along` a tangent that is given too."""
+
+    def directed(self, specs: Mapping[str, Spec]) -> tuple[tuple[str, ...], bool]:
+        """The parameters that tangents are for, and whether the tangent of the only one is given as it is."""
 
 
 def operator_of(callee: Any) -> Operator | None:
@@ -78,19 +84,49 @@ def make(ctx: Context, callee: Any, args: list[Any], kwargs: dict[str, Any], tex
 def call(ctx: Context, callee: Any, behind: Operator, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The product of the operator's function at these arguments."""
     span = ctx.builder.span
+    own = {name: value for name, value in kwargs.items() if name != "tangent" or not behind.takes_tangent}
+    if behind.takes_tangent and len(own) == len(kwargs):
+        ctx.fail("AD153", f"`{behind.product}` needs a tangent", "call it as f(x, tangent=v)")
     try:
-        arguments = behind.arguments(tuple(args), kwargs)
+        arguments = behind.arguments(tuple(args), own)
         arguments = {name: ctx.number(x) if type(x) is float else x for name, x in arguments.items()}
         specs = {name: spec_of(ctx, value) for name, value in arguments.items()}
-        lowered = behind.lower(specs)
+        lowered = behind.lower(specs, along=True)
+        names, bare = behind.directed(specs) if behind.takes_tangent else ((), False)
     except AdgenError as error:
         raise AdgenError(error.code, error.message, error.span or span, error.help) from None
     for dependency in lowered.dependencies:
         _depend(ctx, callee, dependency)
     ctx.ruled += lowered.ruled
-    operands = [operand(ctx, _part(ctx, arguments, leaf.path)) for leaf in lowered.leaves]
+    operands = [
+        operand(ctx, _part(ctx, arguments, leaf.path))
+        if leaf.path[0] in arguments
+        else _tangent(ctx, kwargs["tangent"], leaf, names, bare, arguments)
+        for leaf in lowered.leaves
+    ]
     results = splice(ctx, with_callees(ctx, lowered.function), operands)
     return ctx.own(tree(ctx, lowered.output, results))
+
+
+def _tangent(
+    ctx: Context, given: Any, leaf: Leaf, names: Sequence[str], bare: bool, arguments: dict[str, Any]
+) -> Value:
+    """The part of a tangent that belongs to a leaf, of its type and shape."""
+    _, name, *rest = leaf.path
+    key = name if isinstance(given, dict) else names.index(str(name))
+    value = given if bare else at({"": given}, ("", name if is_instance(given) else key))
+    value, like = at({"": value}, ("", *rest)), at(arguments, (name, *rest))
+    if isinstance(leaf.spec, ScalarSpec):
+        if not is_number(value):
+            ctx.fail("AD152", f"the tangent of `{name}` must be a number")
+        return scalars.to(ctx, value, leaf.spec.element)
+    if not memory.is_array(value) or memory.wrap(ctx, value).rank != leaf.spec.rank:
+        ctx.fail("AD152", f"the tangent of `{name}` must be an array of rank {leaf.spec.rank}")
+    array = memory.wrap(ctx, value)
+    for axis, (mine, other) in enumerate(zip(memory.wrap(ctx, like).extents, array.extents)):
+        memory.agree(ctx, mine, other, f"the tangent of `{name}` has extent {{1}} along axis {axis}, not {{0}}")
+    element = leaf.spec.element
+    return operand(ctx, array if array.element == element else astype(ctx, array, element))
 
 
 def with_callees(ctx: Context, function: Function) -> Region:

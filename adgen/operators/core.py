@@ -37,6 +37,7 @@ NESTING = (
     "value_and_grad",
     *MATRICES,
 )  # what is a function of the same arguments and of nothing else
+ALONG = ("jvp", "hvp")
 Fast = dict[tuple[type, ...], Callable[..., Any]]
 
 
@@ -152,12 +153,22 @@ class Operator:
             return into(directions, result, out, accumulate)
         return result[0], into(directions, result[1], out, accumulate)
 
-    def lower(self, specs: Mapping[str, Spec], traced: bool = False) -> Lowered:
-        """The product as a function to differentiate further."""
+    @property
+    def takes_tangent(self) -> bool:
+        """True for products along a direction."""
+        return self.product in ALONG
+
+    def directed(self, specs: Mapping[str, Spec]) -> tuple[tuple[str, ...], bool]:
+        """The parameters that a tangent is for, and whether it is that of the only one as it is."""
+        wrt = self.resolved(specs)
+        return wrt.names, wrt.packing == "bare"
+
+    def lower(self, specs: Mapping[str, Spec], traced: bool = False, along: bool = False) -> Lowered:
+        """The product as a function to differentiate further; `along`: a tangent is given too."""
         wrt = None if self.product in UNDERIVED else self.resolved(specs)
         from adgen.driver import lower_product
 
-        if self.product not in NESTING:
+        if self.product not in NESTING and not (along and self.takes_tangent):
             raise AdgenError(
                 "AD145",
                 f"`{self.name}` has an operator on it that takes a direction or gives a matrix, so it cannot be "

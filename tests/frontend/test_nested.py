@@ -82,3 +82,70 @@ def test_inner_function_is_refused() -> None:
 
     with pytest.raises(AdgenError, match="AD245"):
         lower(f, {})
+
+
+def swirl(x):
+    return np.sin(x) * x[::-1]
+
+
+def cubes(y):
+    return np.sum(y**3)
+
+
+def two_arguments(a, x):
+    return np.sum(a * np.sin(a * x))
+
+
+def squared_jacobian(x):
+    return np.sum(adgen.jacobian(swirl)(x) ** 2) + np.sum(adgen.jacrev(swirl)(x))
+
+
+def sum_of_a_hessian(x):
+    return np.sum(adgen.hessian(cubes)(x) * x)
+
+
+def value_times_tangent(x):
+    value, tangent = adgen.jvp(swirl)(x, tangent=x)
+    return np.sum(value * tangent)
+
+
+def curvature(x):
+    return np.sum(adgen.hvp(cubes)(x, tangent=x[::-1]))
+
+
+def curvature_of_two(x):
+    found = adgen.hvp(two_arguments)(0.7, x, tangent=(1, 2.0 * x))
+    (alone,) = adgen.hvp(two_arguments, wrt=("x",))(0.7, x, tangent=(x,))
+    named = adgen.jvp(two_arguments)(0.7, x, tangent={"x": x, "a": x[0]})[1]
+    return found.a + np.sum(found.x) + np.sum(alone) * named
+
+
+def along_in_a_loop(x):
+    total = 0.0
+    for k in range(3):
+        _, tangent = adgen.jvp(swirl)(x, tangent=np.ones(3) * k)
+        total += np.sum(tangent)
+        x = x + 0.1 * tangent
+    return total
+
+
+ALONG = [squared_jacobian, sum_of_a_hessian, value_times_tangent, curvature, curvature_of_two, along_in_a_loop]
+
+
+@pytest.mark.parametrize("function", ALONG, ids=lambda function: function.__name__)
+def test_products_and_matrices_inside(function) -> None:
+    """Of directions that depend on the arguments: the value is Python's, the gradient is what differences say."""
+    x = np.array([0.3, 0.7, 1.1])
+    assert adgen.jit(function)(x) == pytest.approx(function(x), rel=1e-12)
+    assert adgen.gradcheck(function, (x,))
+
+
+def test_a_wrong_tangent_inside() -> None:
+    """None, a shape that does not fit, a number for an array: refused as outside."""
+    x = np.array([0.3, 0.7, 1.1])
+    with pytest.raises(adgen.AdgenError, match="needs a tangent"):
+        adgen.jit(lambda x: adgen.jvp(swirl)(x)[1])(x)
+    with pytest.raises(ValueError, match="extent 2 along axis 0, not 3"):
+        adgen.jit(lambda x: adgen.hvp(cubes)(x, tangent=x[:2]))(x)
+    with pytest.raises(adgen.AdgenError, match="array of rank 1"):
+        adgen.jit(lambda x: adgen.hvp(cubes)(x, tangent=1.0))(x)
