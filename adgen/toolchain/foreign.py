@@ -91,7 +91,7 @@ def _compile(function: ForeignFunction, name: str, compiler: Compiler, folder: P
 def _refused(what: str, said: str) -> AdgenError:
     return AdgenError(
         "AD506",
-        f"{what}:\n{said}",
+        f"a C function cannot be called: {what}:\n{said}",
         help="`sources=` must name all that the files include; docs/derivatives.md says how C is given its arguments",
     )
 

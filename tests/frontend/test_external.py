@@ -54,6 +54,14 @@ pairs = adgen.external(
     result=("i64", "f64[n,n]", "f64"),
     vjp="pairs_vjp",
 )
+moments = adgen.external(
+    "moments",
+    header=WAVE["header"],
+    sources=WAVE["sources"],
+    arguments=("m: f64[rows,columns]",),
+    result="f64[2]",
+    vjp="moments_vjp",
+)
 bend = adgen.external("bend", **DRAG)
 slope = adgen.external("slope", **DRAG, vjp=lambda v, c, out, bar: (bar * bend(v, c), np.zeros_like(c)))
 WEIGHTS = np.array([3, -1], np.int32)
@@ -110,6 +118,14 @@ def several(x: Vector) -> float:
     return count * np.sum(products * products[0]) + total
 
 
+def views(m) -> float:
+    first, second = moments(m.T[:, ::2])
+    for k in range(3):
+        out = moments(m[k:])
+        m = m * out[1] / out[0]
+    return first * second + np.sum(m)
+
+
 def branch(v: float, c: Vector) -> float:
     if v > 0.0:
         return drag(v, [1.0, v, 2.0])
@@ -127,6 +143,7 @@ PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (rows_back, (0.7, X)),
     (rows_forth, (0.7, X)),
     (several, (X,)),
+    (views, (np.arange(1.0, 13.0).reshape(4, 3) / 7.0,)),
 ]
 
 

@@ -44,3 +44,17 @@ void pairs_vjp(const double *x, int64_t n, const int32_t *w, int64_t w_n, int64_
         }
     }
 }
+
+void moments(const double *m, int64_t rows, int64_t columns, double *out)
+{
+    for (int64_t k = 0; k < rows * columns; ++k) {
+        out[0] += m[k];
+        out[1] += m[k] * m[k];
+    }
+}
+
+void moments_vjp(const double *m, int64_t rows, int64_t columns, const double *out, const double *out_bar,
+                 double *m_bar)
+{
+    for (int64_t k = 0; k < rows * columns; ++k) m_bar[k] = out_bar[0] + 2.0 * m[k] * out_bar[1];
+}
