@@ -73,7 +73,15 @@ def _cache() -> str:
             "AD501", f"{folder} cannot be written: {error.strerror}", help="set ADGEN_CACHE_DIR to another folder"
         ) from None
     files = [path for path in folder.rglob("*") if path.is_file()]
-    return f"{folder}, {sum(path.stat().st_size for path in files) / 1e6:.1f} MB in {len(files)} files"
+    return f"{folder}, {sum(map(_size, files)) / 1e6:.1f} MB in {len(files)} files"
+
+
+def _size(path: Path) -> int:
+    """The bytes of a file, which another process may have removed."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _compile() -> str:

@@ -26,7 +26,13 @@ DEPENDENCIES = "dependencies.json"
 def key(path: Path, source: bytes, options: Options) -> str:
     """A name for what a compile of a file depends on, but for what its functions read from elsewhere."""
     return digest(
-        str(path), source.decode("latin-1"), options.key(), own_digest(), find_compiler().identity, sys.version
+        str(path),
+        str(path.resolve()),  # errors name it
+        source.decode("latin-1"),
+        options.key(),
+        own_digest(),
+        find_compiler().identity,
+        sys.version,
     )
 
 

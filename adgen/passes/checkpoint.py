@@ -33,7 +33,7 @@ from adgen.passes.extents import index_of, trip_count
 from adgen.passes.forward import forward
 from adgen.passes.localise import add_into, copy_into, copy_of
 from adgen.passes.pipeline import PRIMAL, apply
-from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
+from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, rebuild, record
 
 
 def checkpointed(
@@ -49,7 +49,16 @@ def checkpointed(
     root = roots(function)
     known = {op.result: op for op in walk(function.body) if op.row in (core.CONST, core.TABLE)}
 
+    if memory is None and not any("memory" in operation.attributes for operation in walk(function.body)):
+        return function
+    kept = {root[value] for operation in walk(function.body) for value in _state(operation, memory, root, known)}
+
     def transform(builder: Builder, operation: Operation, mapping: Mapping) -> bool:
+        if operation.row is core.ALLOC and operation.result in kept and not operation.attributes["zero"]:
+            # what a chunk starts from is copied, written or not
+            attributes = {**operation.attributes, "zero": True}
+            clone_operation(builder, replace(operation, attributes=attributes), mapping)
+            return True
         limit = operation.attributes.get("memory", memory) if operation.row is core.FOR else None
         parts = _parts(operation, root, known) if limit is not None else None
         if parts is None or limit is None:
@@ -60,10 +69,16 @@ def checkpointed(
             chunked.append((operation.span, limit))
         return changed
 
-    if memory is None and not any("memory" in operation.attributes for operation in walk(function.body)):
-        return function
     body = rebuild(function, transform)
     return reachable(replace(body, callees={**function.callees, **made})) if made else function
+
+
+def _state(operation: Operation, memory: int | None, root: Mapping, known: dict[Value, Operation]) -> tuple[Value, ...]:
+    """The buffers that a loop changes which may be taken in chunks."""
+    if operation.row is not core.FOR or operation.attributes.get("memory", memory) is None:
+        return ()
+    parts = _parts(operation, root, known)
+    return () if parts is None else parts.state
 
 
 @dataclass(frozen=True, eq=False)

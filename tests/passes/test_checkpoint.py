@@ -191,6 +191,20 @@ def test_what_is_marked() -> None:
         assert any("run again" in remark for remark in after.remarks) and not before.remarks
 
 
+def test_memory_that_every_step_fills() -> None:
+    """It is kept too, whatever it held before the first step: C without a warning, and the same gradient."""
+
+    def filled(m, n):
+        out = np.zeros(2)
+        for k in range(n):
+            out[:] = np.array([np.sum(m[k:]), np.sum(m[k:] ** 2)])
+            m = m * out[1] / out[0]
+        return out @ out
+
+    m = np.arange(1.0, 13.0).reshape(4, 3) / 7.0
+    np.testing.assert_allclose(adgen.grad(filled, memory="8B")(m, 3), adgen.grad(filled)(m, 3), rtol=1e-12)
+
+
 def hooked(x, n):
     """What has no forward mode is in the loop."""
     u = x.copy()
