@@ -8,7 +8,7 @@ times zero) the two may differ: a formula may be finite there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,15 +25,14 @@ from adgen.ir.types import F64
 from adgen.passes.custom import inlined
 from adgen.passes.pipeline import optimise
 from adgen.runtime.differentiate import differentiated
+from adgen.symbolic.closed import ORDERS, forms, kinked
 from adgen.symbolic.formulas import formulas
 from adgen.symbolic.functions import function_of
-from adgen.symbolic.proof import is_straight, partial
+from adgen.symbolic.proof import is_straight
 
-LARGEST = 200  # operations of sympy's; more take too long to simplify
 POINTS = 20
 RANGE = (0.2, 1.7)
 AGREEMENT = 1e-11
-KINKED = ("Abs", "sign", "Max", "Min", "floor", "ceiling", "Heaviside", "Mod")
 
 
 def closed(primal: Lowered, pure: Unit, unit: Unit) -> tuple[Unit, str]:
@@ -42,12 +41,12 @@ def closed(primal: Lowered, pure: Unit, unit: Unit) -> tuple[Unit, str]:
         return unit, ""
     try:
         found = formulas(pure.optimised)
-        if not is_straight(found) or any(_kinked(result) for result in found.results):
+        if not is_straight(found) or any(kinked(result) for result in found.results):
             return unit, ""
         symbols = list(found.parameters.values())
         chosen = [symbols[k] for k in differentiated(primal.leaves, unit.wrt)]
         wanted = ORDERS[unit.product](found.results[0], chosen)
-        candidates = [_compiled(texts, symbols, unit) for texts in _forms(wanted)]
+        candidates = [_compiled(texts, symbols, unit) for texts in forms(wanted)]
     except AdgenError:
         return unit, ""
     before = cost(unit.optimised)
@@ -58,40 +57,11 @@ def closed(primal: Lowered, pure: Unit, unit: Unit) -> tuple[Unit, str]:
     return best, f"{unit.product}: in closed form, {after} operations instead of {before}"
 
 
-def _gradient(value: Any, symbols: Sequence[Any]) -> list[Any]:
-    return [partial(value, symbol) for symbol in symbols]
-
-
-ORDERS: dict[str, Callable[[Any, Sequence[Any]], list[Any]]] = {
-    "grad": _gradient,
-    "value_and_grad": lambda value, symbols: [value, *_gradient(value, symbols)],
-    "jacfwd": _gradient,
-    "jacrev": _gradient,
-    "jacobian": _gradient,
-    "hessian": lambda value, symbols: [partial(d, symbol) for d in _gradient(value, symbols) for symbol in symbols],
-}
-
-
 def _is_plain(primal: Lowered) -> bool:
     """True for a function of numbers in double precision that gives one."""
     own = [leaf.spec for leaf in primal.leaves]
     results = [value.type for value in primal.function.results]
     return all(isinstance(spec, ScalarSpec) and spec.element == F64 for spec in own) and results == [F64]
-
-
-def _kinked(expression: Any) -> bool:
-    import sympy
-
-    return bool(expression.has(*(getattr(sympy, name) for name in KINKED)))
-
-
-def _forms(wanted: Sequence[Any]) -> list[list[Any]]:
-    """The expressions as they are, and simplified."""
-    import sympy
-
-    if sum(sympy.count_ops(each) for each in wanted) > LARGEST:
-        return [list(wanted)]
-    return [list(wanted), [sympy.simplify(each) for each in wanted], [sympy.factor_terms(each) for each in wanted]]
 
 
 def _compiled(wanted: Sequence[Any], symbols: Sequence[Any], unit: Unit) -> Unit:
