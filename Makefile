@@ -13,6 +13,7 @@ demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py build
 
 test: $(VENV)/.tests
+	@$(BIN)/python -m compileall -q adgen  # the tests start hundreds of processes
 	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/sanitize
 
 quick: $(VENV)/.tests

@@ -29,7 +29,7 @@ from adgen.passes.pipeline import optimise, simplify
 from tests.native import Native
 from tests.programs import STYLES, Node, programs, render
 
-COUNT = int(os.environ.get("ADGEN_PROGRAMS", "20"))
+COUNT = int(os.environ.get("ADGEN_PROGRAMS", "12"))
 BATCH = 25
 PARTS = 4  # a test each, so that the cores share them
 SPECS = {"x": ScalarSpec(F64), "y": ScalarSpec(F64), "a": ArraySpec(F64, 1)}

@@ -94,9 +94,14 @@ class Elementwise(Row):
             return self.override(*operands, Out())
         if not self.sympy:
             return (None,) * self.arity
-        from adgen.ops.derive import derive
+        from adgen.ops.written import known
 
-        return derive(self)
+        found = known(self)
+        if found is None:
+            from adgen.ops.derive import derive
+
+            found = derive(self)
+        return found
 
     def distance(self, kink: Kink, builder: Builder, operands: Sequence[Value], result: Value) -> Value:
         """How far real operands are from a kink; it may be negative."""

@@ -193,7 +193,8 @@ def test_types_that_a_variant_alone_would_not_suggest(tmp_path: Path) -> None:
     assert "variants agree" in text
 
 
-EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name != "demo.py")
+LARGE = ("demo", "bundle_adjustment", "kalman", "lstm")  # of which many variants take long
+EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.stem not in LARGE)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])

@@ -65,18 +65,6 @@ CASES = [
         {"positions": RNG.normal(size=(6, 3)) * 1.5, "epsilon": 1.1, "sigma": 0.9, "cutoff": 3.0},
     ),
     Case(
-        "lstm",
-        "loss",
-        ("weights: f64[4,3,2]", "recurrent: f64[4,3,3]", "bias: f64[4,3]", "inputs: f64[5,2]", "targets: f64[5,3]"),
-        {
-            "weights": RNG.normal(size=(4, 3, 2)),
-            "recurrent": RNG.normal(size=(4, 3, 3)),
-            "bias": RNG.normal(size=(4, 3)),
-            "inputs": RNG.normal(size=(5, 2)),
-            "targets": RNG.normal(size=(5, 3)),
-        },
-    ),
-    Case(
         "heat",
         "misfit",
         (),

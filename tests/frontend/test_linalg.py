@@ -105,6 +105,7 @@ CASES = {
 }
 
 ONLY_VALUES = ("rank",)
+FIRST_ORDER = ("nothing", "stack", "of scipy", "large", "upper", "transposed", "lower")  # others have the second too
 
 
 def named(name: str) -> tuple:
@@ -132,7 +133,7 @@ def test_case(name: str) -> None:
         return
     ir = simplify(made.function)
     check_derivatives(ir, list(arguments.values()))
-    if "nothing" not in name and "stack" not in name:
+    if not any(word in name for word in FIRST_ORDER):
         gradient = simplify(adjoint(ir, range(len(ir.parameters))))
         values = interpret.run(ir, [x.copy() for x in arguments.values()]).results
         seeds = [GENERATOR.normal(size=np.shape(x)) if np.ndim(x) else float(GENERATOR.normal()) for x in values]

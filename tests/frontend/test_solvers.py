@@ -123,14 +123,14 @@ def test_ahead_of_time(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "dot product" in done.stdout, done.stderr
     compiled = adgen.load(tmp_path / "build" / "solving_ad")
-    value, gradient = compiled.f_value_and_grad(np.array([4.0, 9.0]), 1.0)
-    assert np.isclose(value, 5.0) and np.allclose(gradient.a, [0.25, 1.0 / 6.0]) and np.isclose(gradient.c, 5.0)
+    value, gradient = compiled.f_value_and_grad(9.0, 1.0)
+    assert np.isclose(value, 3.0) and np.isclose(gradient.a, 1.0 / 6.0) and np.isclose(gradient.c, 3.0)
 
 
 SOURCE = """
 import adgen
 import numpy as np
 
-def f(a: "f64[n]", c: float) -> float:
-    return c * np.sum(adgen.root(lambda x: x * x - a, 2.0 + 0.1 * a))
+def f(a: float, c: float) -> float:
+    return c * adgen.root(lambda x: x * x - a, 2.0)
 """

@@ -224,7 +224,7 @@ def test_what_is_sound_is_not_blamed(function: Any) -> None:
     """What is thrown away, and infinities that the program writes, are no fault; numbers are what they are without."""
     x = np.random.default_rng(0).normal(size=(3, 3)) if function is matrix else np.array([0.0, 1.0, 2.0, -0.5])
     x = np.abs(x) if function is masked else x
-    for operator in (adgen.jit, adgen.grad, adgen.hessian):
+    for operator in (adgen.jit, adgen.grad, *(() if function is matrix else (adgen.hessian,))):
         np.testing.assert_allclose(operator(function, trace_nan=True)(x), operator(function)(x), rtol=1e-13, atol=1e-15)
 
 

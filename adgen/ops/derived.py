@@ -1,0 +1,40 @@
+"""Partials that `derive` has found, as `written` reads them.  Written by a test: see tests/ops."""
+
+from __future__ import annotations
+
+# fmt: off
+PARTIALS: dict[str, tuple[str, tuple[str | None, ...]]] = {
+    'add': ('x y -> x + y', ('1.0', '1.0',)),
+    'asinh': ('x -> asinh(x)', ('(div 1.0 (sqrt (add 1.0 (mul o0 o0))))',)),
+    'atan': ('x -> atan(x)', ('(div 1.0 (add 1.0 (mul o0 o0)))',)),
+    'cos': ('x -> cos(x)', ('(neg (sin o0))',)),
+    'cosh': ('x -> cosh(x)', ('(sinh o0)',)),
+    'digamma': ('x -> digamma(x)', ('(polygamma 1i o0)',)),
+    'div': ('x y -> x / y', ('(div 1.0 o1)', '(neg (div out o1))',)),
+    'erf': ('x -> erf(x)', ('(mul 1.1283791670955126 (exp (neg (mul o0 o0))))',)),
+    'erfc': ('x -> erfc(x)', ('(neg (mul 1.1283791670955126 (exp (neg (mul o0 o0)))))',)),
+    'erfcinv': ('q -> erfinv(1 - q)', ('(neg (mul 0.886226925452758 (exp (mul out out))))',)),
+    'erfinv': ('y -> erfinv(y)', ('(mul 0.886226925452758 (exp (mul out out)))',)),
+    'exp': ('x -> exp(x)', ('out',)),
+    'exp2': ('x -> 2**x', ('(mul 0.6931471805599453 out)',)),
+    'expm1': ('x -> exp(x) - 1', ('(exp o0)',)),
+    'fma': ('x y z -> x * y + z', ('o1', 'o0', '1.0',)),
+    'gamma': ('x -> gamma(x)', ('(mul out (polygamma 0i o0))',)),
+    'lgamma': ('x -> loggamma(x)', ('(polygamma 0i o0)',)),
+    'log': ('x -> log(x)', ('(div 1.0 o0)',)),
+    'log10': ('x -> log(x) / log(10)', ('(div 0.4342944819032518 o0)',)),
+    'log1p': ('x -> log(1 + x)', ('(div 1.0 (add 1.0 o0))',)),
+    'log2': ('x -> log(x) / log(2)', ('(div 1.4426950408889634 o0)',)),
+    'mul': ('x y -> x * y', ('o1', 'o0',)),
+    'ndtr': ('x -> erfc(-x / sqrt(2)) / 2', ('(mul 0.3989422804014327 (exp (neg (div (mul o0 o0) 2.0))))',)),
+    'neg': ('x -> -x', ('-1.0',)),
+    'sin': ('x -> sin(x)', ('(cos o0)',)),
+    'sinh': ('x -> sinh(x)', ('(cosh o0)',)),
+    'sqrt': ('x -> sqrt(x)', ('(div 1.0 (mul 2.0 out))',)),
+    'sub': ('x y -> x - y', ('1.0', '-1.0',)),
+    'tan': ('x -> tan(x)', ('(add 1.0 (mul out out))',)),
+    'tanh': ('x -> tanh(x)', ('(sub 1.0 (mul out out))',)),
+    'tapped': ('x shift -> x + shift', ('1.0', '1.0',)),
+    'to_f32': ('x -> x', ('1.0',)),
+    'to_f64': ('x -> x', ('1.0',)),
+}
