@@ -302,8 +302,8 @@ atanh arcsinh arccosh arctanh erf erfc tgamma lgamma polygamma cbrt logaddexp"""
 def test_a_leaf_has_one_home() -> None:
     """The name of a leaf operation occurs in one file of the package, as a name or as a string, and in no template.
 
-    The library does not count: it is programs that adgen lowers, and calls NumPy as its users' programs do.  Nor does the
-    file that a test writes from the table.
+    The library does not count: it is programs that adgen lowers, and calls NumPy as its users' programs do.  Nor does
+    the file that a test writes from the table.
     """
     root = Path(adgen.ops.__file__).parents[1]
     homes: dict[str, set[str]] = {name: set() for name in LEAVES}
