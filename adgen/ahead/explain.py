@@ -154,6 +154,7 @@ def explanation(made: Subject, found: Measured) -> Explanation:
     if found.arguments is not None:
         values = [canonical(leaf_value(found.arguments, leaf.path), leaf.spec) for leaf in made.primal.leaves]
     reversed_, noted = fates(made.primal, made.wrt)
+    decided = searches(made.primal, made.wrt)  # said by the gradients already
     interface = emit([derived], made.name).interfaces[derived.name]
     counts = (found.operations.get("value"), found.operations.get(product))
     return Explanation(
@@ -167,7 +168,7 @@ def explanation(made: Subject, found: Measured) -> Explanation:
         arguments=None if found.arguments is None else shapes_of(found.arguments),
         operations=None if counts[0] is None or counts[1] is None else (counts[0], counts[1]),
         workspace_bytes=None if values is None or interface.grows else _bytes(derived, product, values, made),
-        remarks=tuple(remark for remark in made.remarks if remark not in searches(made.primal, made.wrt)),
+        remarks=tuple(remark for remark in made.remarks if remark not in decided),
     )
 
 

@@ -20,7 +20,7 @@ from adgen.frontend.specs import Lowered, OutputLeaf
 from adgen.ir import core
 from adgen.ir.interpret import ProgramError, run
 from adgen.ir.nodes import Function, Operation, Value, walk
-from adgen.ir.types import BOOL, Buffer, is_float
+from adgen.ir.types import Buffer, is_float
 from adgen.passes.cuts import CUT, Cut, cut, decides, endings, matters, watched
 from adgen.passes.implicit import implicit
 from adgen.passes.pipeline import optimise
@@ -71,7 +71,7 @@ def findings(primal: Lowered, wrt: Wrt, target: Callable[..., Any], values: Sequ
     for name, value in sources(primal, wrt, function):
         ended = cut(function, value)
         if ended is not None:
-            found.append(replace(because(ended, name, value, target), state="zero"))
+            found.append(because(ended, name, target))
         elif name in zero and values is not None and value in function.parameters:
             found.append(_at_these(function, function.parameters.index(value), name, values, zero[name]))
         else:
@@ -125,10 +125,10 @@ SEARCH = (
 )
 
 
-def because(ended: Cut, name: str, value: Value, target: Callable[..., Any]) -> Finding:
+def because(ended: Cut, name: str, target: Callable[..., Any]) -> Finding:
     """The finding for a derivative that ends whatever the numbers are."""
     if ended.operation is not None:
-        reason, help = words(ended.operation, name, value)
+        reason, help = words(ended.operation, name)
         return Finding(name, "zero", reason, ended.operation.span, help)
     return _unread(name, target)
 
@@ -148,7 +148,7 @@ def _unread(name: str, target: Callable[..., Any]) -> Finding:
     return Finding(name, "zero", reason, place.span, "return what depends on it")
 
 
-def words(operation: Operation, name: str, value: Value | None = None) -> tuple[str, str]:
+def words(operation: Operation, name: str) -> tuple[str, str]:
     """Why a derivative ends at an operation, and what can be done."""
     row = operation.row
     if decides(operation):
@@ -180,8 +180,9 @@ def zeros(primal: Lowered, wrt: Wrt, values: Sequence[Any]) -> dict[str, list[tu
     The gradient is that along one random cotangent.  Nothing where the function raises.
     """
     derived = differentiate(primal, "vjp", replace(wrt, memory=None))
+    pure = purified(primal).function
     try:
-        shapes = [np.shape(result) for result in run(optimise(purified(primal).function), _copies(values)).results]
+        shapes = [np.shape(result) for result in run(optimise(pure), _copies(values)).results]
         random = np.random.default_rng(SEED)
         seeds = []
         for leaf in derived.leaves[len(values) :]:
@@ -191,7 +192,7 @@ def zeros(primal: Lowered, wrt: Wrt, values: Sequence[Any]) -> dict[str, list[tu
     except ProgramError:
         return {}
     found: dict[str, list[tuple[int, ...]] | None] = {}
-    names = [name for name, _ in sources(primal, wrt, purified(primal).function)]
+    names = [name for name, _ in sources(primal, wrt, pure)]
     for name, gradient in zip(names, gradients, strict=True):
         still = np.argwhere(np.asarray(gradient) == 0)
         if len(still):
@@ -255,4 +256,4 @@ def _typed(array: Any, kind: Any) -> Any:
     return DTYPES[kind].type(array)
 
 
-__all__ = ["BOOL", "Finding", "findings", "searches"]
+__all__ = ["Finding", "findings", "searches"]
