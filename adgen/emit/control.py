@@ -109,7 +109,8 @@ def for_loop(body: Body, operation: Operation) -> None:
     head = f"for (int64_t {counter} = {start.text}; {test}; {move})"
     if operation.attributes.get("simd"):
         names = ", ".join(dict.fromkeys(str(variable.name) for variable in carried))
-        values.statements.append(Line(f"#pragma omp simd reduction(+ : {names})", operation.span))
+        reduced = f" reduction(+ : {names})" if names else ""
+        values.statements.append(Line(f"#pragma omp simd{reduced}", operation.span))
     values.statements.append(Block(head, statements, operation.span))
 
 

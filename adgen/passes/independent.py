@@ -64,7 +64,7 @@ def _marked(operation: Operation, root: Mapping[Value, Value]) -> Operation:
         regions = tuple(_region(region, root) for region in operation.regions)
         if any(new is not old for new, old in zip(regions, operation.regions, strict=True)):
             operation = replace(operation, regions=regions)
-    if operation.row is not core.FOR:
+    if operation.row is not core.FOR or operation.attributes.get("simd"):
         return operation
     simd = not operation.attributes.get("exit") and _is_independent(operation, root)
     if simd == bool(operation.attributes.get("simd")):

@@ -21,6 +21,7 @@ from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.implicit import implicit
 from adgen.passes.independent import independent
 from adgen.passes.induction import induction
+from adgen.passes.lanes import lanes
 from adgen.passes.sink_buffers import sink_buffers
 from adgen.passes.write_back import write_back
 
@@ -52,12 +53,13 @@ EMITTED: tuple[Pass, ...] = (
     fold,
     dead_code,
     contractions,
+    lanes,
     independent,
     external_calls,
 )
 
 
-HELPED: tuple[Pass, ...] = (contractions, independent)
+HELPED: tuple[Pass, ...] = (contractions, lanes, independent)
 
 
 def simplify(function: Function) -> Function:

@@ -1,0 +1,150 @@
+"""Which independent loops run in blocks of iterations.
+
+Comes in: a function.  Goes out: the loops to take in blocks, with what their iterations do.  Guaranteed: every one of
+them is independent, counts up or down by one, and can be taken apart as `lanes` does it.
+
+A loop is worth blocks when most of what its innermost statements touch is the iteration's own memory, or the same for
+all iterations: such accesses become contiguous, or scalars.  Where they walk along rows of shared arrays, the inner
+loop over the row is the better one to vectorise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from adgen.ir import core
+from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.types import is_float
+from adgen.passes.independence import ACCESSES, Independence, independence, keeps_order
+from adgen.passes.indices import Definitions, Indices
+from adgen.passes.lane_rows import Rows
+from adgen.passes.variance import Kind, Variance
+
+DEEPER = 8  # how many times as often an inner loop's statements run, when nothing is known
+STRIDED = 0.3  # largest share of accesses along the rows of shared arrays
+FEWEST = 16  # iterations, where their number is known
+LEAST = 6  # floating-point operations of a straight body that are worth taking apart
+
+
+class Choice:
+    """The choice among the loops of one function; with `everywhere` all that can be taken in blocks are."""
+
+    def __init__(self, function: Function, root: Mapping[Value, Value], everywhere: bool) -> None:
+        self.root = root
+        self.definitions = Definitions(function)
+        self.indices = Indices(self.definitions)
+        self.parameters = set(function.parameters)
+        self.everywhere = everywhere
+
+    def among(self, region: Region) -> Iterator[tuple[Operation, tuple[Variance, Rows]]]:
+        """The loops to take in blocks, with what varies in them: of nested ones the outermost."""
+        for operation in region.operations:
+            if operation.row is core.FOR:
+                found = self.suitable(operation)
+                if found is not None:
+                    yield operation, found
+                    continue
+            for inner in operation.regions:
+                yield from self.among(inner)
+
+    def suitable(self, loop: Operation) -> tuple[Variance, Rows] | None:
+        """What varies between the iterations of a loop, when it is one to take in blocks."""
+        if abs(loop.attributes["step"]) != 1 or (_few(loop, self.definitions) and not self.everywhere):
+            return None
+        found = independence(loop, self.root)
+        if not isinstance(found, Independence):
+            return None
+        if not loop.attributes.get("unordered") and not keeps_order(loop, found, self.root):
+            return None
+        if not _checks_first(loop, found, self.root, self.parameters):
+            return None
+        variance = Variance(loop, found, self.root)
+        rows = Rows(loop, variance, self.indices)
+        return (variance, rows) if self.everywhere or _pays(loop, variance, rows) else None
+
+
+def _few(loop: Operation, definitions: Definitions) -> bool:
+    """True when the loop is known to have few iterations."""
+    start, stop = (definitions.known(value) for value in loop.operands[:2])
+    return start is not None and stop is not None and abs(stop - start) < FEWEST
+
+
+def _checks_first(loop: Operation, found: Independence, root: Mapping[Value, Value], parameters: set[Value]) -> bool:
+    """True when all that can fail depends on memory that is only read, so that it can be looked at first."""
+    region = loop.regions[0]
+    checks = [operation for operation in walk(region) if operation.row is core.CHECK]
+    if not checks:
+        return True
+    if any(root[o.operands[0]] in parameters for o in walk(region) if o.row in (core.STORE, core.ACCUMULATE)):
+        return False  # the caller may look at what was written before something failed
+    made = {value: operation for operation in region.operations for value in operation.results}
+    written = found.private | found.own | found.added
+
+    def plain(value: Value) -> bool:
+        operation = made.get(value)
+        if operation is None:
+            return True
+        reads = operation.row is core.LOAD and root[operation.operands[0]] not in written
+        return (reads or operation.row.pure) and not operation.regions and all(map(plain, operation.operands))
+
+    inside = {id(operation) for operation in region.operations}
+    return all(id(check) in inside and all(map(plain, check.operands)) for check in checks)
+
+
+@dataclass
+class _Accesses:
+    """Weights of what a body does."""
+
+    strided: float = 0.0
+    good: float = 0.0
+    loops: int = 0
+    broken: bool = False
+
+
+def _pays(loop: Operation, variance: Variance, rows: Rows) -> bool:
+    weights = _Accesses()
+    _weigh(loop.regions[0], 1.0, rows, variance, weights)
+    if weights.broken:
+        return False
+    if not weights.loops:
+        return _straight(loop, variance)
+    return weights.strided <= STRIDED * (weights.strided + weights.good)
+
+
+def _straight(loop: Operation, variance: Variance) -> bool:
+    """True for a body without loops that a vector unit could run but for checks, or additions anywhere."""
+    operations = list(walk(loop.regions[0]))
+    numbers = sum(o.row.pure and any(is_float(v.type) for v in o.results) for o in operations)
+    scattered = any(
+        o.row is core.ACCUMULATE
+        and variance.root[o.operands[0]] in variance.found.added
+        and any(value in variance.values for value in o.operands[2:])
+        for o in operations
+    )
+    return numbers >= LEAST and (scattered or any(o.row is core.CHECK for o in operations))
+
+
+def _weigh(region: Region, weight: float, rows: Rows, variance: Variance, weights: _Accesses) -> None:
+    for operation in region.operations:
+        kind = variance.kinds.get(operation, Kind.UNIFORM)
+        if kind is Kind.UNIFORM:
+            continue
+        if kind is Kind.ONE_BY_ONE:
+            weights.broken |= operation.row in core.LOOPS
+        elif operation.row in ACCESSES:
+            if operation not in rows.of and _is_strided(operation, rows.loop.regions[0].arguments[0], variance):
+                weights.strided += weight
+            else:
+                weights.good += weight
+        for inner in operation.regions if kind is Kind.AROUND else ():
+            weights.loops += operation.row is core.FOR
+            _weigh(inner, weight * (DEEPER if operation.row is core.FOR else 1), rows, variance, weights)
+
+
+def _is_strided(access: Operation, index: Value, variance: Variance) -> bool:
+    """True for an access to a shared array whose neighbours in a block are not neighbours in memory."""
+    indices = access.operands[ACCESSES[access.row] :]
+    varying = [value in variance.values for value in indices]
+    shared = variance.root[access.operands[0]] not in variance.found.private
+    return shared and any(varying) and not (indices[-1] is index and not any(varying[:-1]))
