@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function
+from adgen.passes.columns import columns
 from adgen.passes.contractions import contractions
 from adgen.passes.copies import copies
 from adgen.passes.custom import external_calls, inline_custom
@@ -53,13 +54,14 @@ EMITTED: tuple[Pass, ...] = (
     fold,
     dead_code,
     contractions,
+    columns,
     lanes,
     independent,
     external_calls,
 )
 
 
-HELPED: tuple[Pass, ...] = (contractions, lanes, independent)
+HELPED: tuple[Pass, ...] = (contractions, columns, lanes, independent)
 
 
 def simplify(function: Function) -> Function:
