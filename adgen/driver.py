@@ -37,13 +37,15 @@ class Build:
     programs: tuple[Program, ...]
 
 
-def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Build:
-    """One product of a function, compiled."""
+def compile_product(
+    function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None, threads: int = 1
+) -> Build:
+    """One product of a function, compiled for a number of threads."""
     primal = lower_function(function, specs, kinks=product == "kinks")
     for text in searches(primal, wrt) if wrt else ():
         warn(text)
     derived = differentiate(primal, product, wrt)
-    optimised = optimise(derived.function)
+    optimised = optimise(derived.function, threads=threads)
     emitted = emit([optimised], optimised.name)
     library = build(emitted)
     return Build(library, (program(primal, wrt, derived, optimised, emitted),))

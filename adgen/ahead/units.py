@@ -148,7 +148,7 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
         if product != "value" and (wrt is None or (product in ALONG and untapped(primal, wrt) is None)):
             continue
         try:
-            _add(made, product, PROFILES[options.profile].bare)
+            _add(made, product, options)
             if options.closed_form:
                 _close(made, product)
         except NotScalar as error:
@@ -211,11 +211,12 @@ def _underived(primal: Lowered) -> str:
     return "" if any(map(has_floats, primal.specs.values())) else "no floating-point parameter"
 
 
-def _add(made: Subject, product: str, plain: bool) -> None:
+def _add(made: Subject, product: str, options: Options) -> None:
+    plain = PROFILES[options.profile].bare
     for ending, parts in PARTS[product].items():
         for part in parts:
             if part not in made.units:
-                made.units[part] = unit_of(made.primal, made.wrt, part, plain)
+                made.units[part] = unit_of(made.primal, made.wrt, part, plain, options.threads)
         made.entries[made.name + ending] = (ending[1:] or "value", parts)
 
 
@@ -230,12 +231,12 @@ def _close(made: Subject, product: str) -> None:
             made.remarks += [remark] if remark else []
 
 
-def unit_of(primal: Lowered, wrt: Wrt | None, product: str, plain: bool = False) -> Unit:
-    """One product of a function, ready to be emitted; `plain`: with loops alone."""
+def unit_of(primal: Lowered, wrt: Wrt | None, product: str, plain: bool = False, threads: int = 1) -> Unit:
+    """One product of a function, ready to be emitted for a number of threads; `plain`: with loops alone."""
     if wrt is not None and product in ALONG:
         wrt = untapped(primal, wrt)
     derived = differentiate(primal, product, None if product in ("value", "pure") else wrt)
-    return Unit(product, wrt, derived, optimise(derived.function, plain))
+    return Unit(product, wrt, derived, optimise(derived.function, plain, threads))
 
 
 def untapped(primal: Lowered, wrt: Wrt) -> Wrt | None:

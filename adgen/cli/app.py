@@ -84,6 +84,7 @@ def compile_command(
     closed_form: Annotated[
         bool, typer.Option("--closed-form", help="Formulas of sympy for straight-line code, where they are cheaper.")
     ] = False,
+    threads: Annotated[int, typer.Option(help="How many threads long independent loops are divided among.")] = 1,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say more, and name the compiler's command.")] = False,
 ) -> None:
     """Compile functions and their derivatives to the package OUT/<file>_ad."""
@@ -92,7 +93,7 @@ def compile_command(
 
     given = function, wrt, emit, arg or (), static or ()
     options = Options.parse(
-        *given, not no_check, unchecked, example_main, memory, trace_nan, profile, float32, closed_form
+        *given, not no_check, unchecked, example_main, memory, trace_nan, profile, float32, closed_form, threads
     )
     with progress() as tell:
         report = compile_file(file, out, options, tell)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Value, walk
-from adgen.ir.types import I64, Buffer, is_float
+from adgen.ir.types import is_float
 
 ACCESSES = {core.LOAD: 1, core.STORE: 2, core.ACCUMULATE: 2}  # where the indices start
 STRANGE = (core.CALL, core.STACK, core.PUSH, core.POP, core.CUSTOM, core.EXTERNAL, core.CONTRACT, core.TAP)
@@ -135,6 +135,23 @@ def accumulations(region: Region, loops: tuple[Operation, ...]) -> list[tuple[Op
     return found
 
 
-def is_integer(value: Value) -> bool:
-    """True for what counts and decides."""
-    return not isinstance(value.type, Buffer) and (value.type == I64 or not is_float(value.type))
+def checks_first(loop: Operation, found: Independence, root: Mapping[Value, Value], parameters: set[Value]) -> bool:
+    """True when all that can fail depends on memory that is only read, so that it can be looked at first."""
+    region = loop.regions[0]
+    checks = [operation for operation in walk(region) if operation.row is core.CHECK]
+    if not checks:
+        return True
+    if any(root[o.operands[0]] in parameters for o in walk(region) if o.row in (core.STORE, core.ACCUMULATE)):
+        return False  # the caller may look at what was written before something failed
+    made = {value: operation for operation in region.operations for value in operation.results}
+    written = found.private | found.own | found.added
+
+    def plain(value: Value) -> bool:
+        operation = made.get(value)
+        if operation is None:
+            return True
+        reads = operation.row is core.LOAD and root[operation.operands[0]] not in written
+        return (reads or operation.row.pure) and not operation.regions and all(map(plain, operation.operands))
+
+    inside = {id(operation) for operation in region.operations}
+    return all(id(check) in inside and all(map(plain, check.operands)) for check in checks)

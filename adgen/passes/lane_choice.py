@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import is_float
-from adgen.passes.independence import ACCESSES, Independence, independence, keeps_order
+from adgen.passes.independence import ACCESSES, Independence, checks_first, independence, keeps_order
 from adgen.passes.indices import Definitions, Indices
 from adgen.passes.lane_rows import Rows
 from adgen.passes.variance import Kind, Variance
@@ -57,7 +57,7 @@ class Choice:
             return None
         if not loop.attributes.get("unordered") and not keeps_order(loop, found, self.root):
             return None
-        if not _checks_first(loop, found, self.root, self.parameters):
+        if not checks_first(loop, found, self.root, self.parameters):
             return None
         variance = Variance(loop, found, self.root)
         rows = Rows(loop, variance, self.indices)
@@ -68,28 +68,6 @@ def _few(loop: Operation, definitions: Definitions) -> bool:
     """True when the loop is known to have few iterations."""
     start, stop = (definitions.known(value) for value in loop.operands[:2])
     return start is not None and stop is not None and abs(stop - start) < FEWEST
-
-
-def _checks_first(loop: Operation, found: Independence, root: Mapping[Value, Value], parameters: set[Value]) -> bool:
-    """True when all that can fail depends on memory that is only read, so that it can be looked at first."""
-    region = loop.regions[0]
-    checks = [operation for operation in walk(region) if operation.row is core.CHECK]
-    if not checks:
-        return True
-    if any(root[o.operands[0]] in parameters for o in walk(region) if o.row in (core.STORE, core.ACCUMULATE)):
-        return False  # the caller may look at what was written before something failed
-    made = {value: operation for operation in region.operations for value in operation.results}
-    written = found.private | found.own | found.added
-
-    def plain(value: Value) -> bool:
-        operation = made.get(value)
-        if operation is None:
-            return True
-        reads = operation.row is core.LOAD and root[operation.operands[0]] not in written
-        return (reads or operation.row.pure) and not operation.regions and all(map(plain, operation.operands))
-
-    inside = {id(operation) for operation in region.operations}
-    return all(id(check) in inside and all(map(plain, check.operands)) for check in checks)
 
 
 @dataclass

@@ -7,6 +7,7 @@ nothing.  `optimise` prepares any function for emission.  Both take and give a f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function
@@ -23,6 +24,7 @@ from adgen.passes.implicit import implicit
 from adgen.passes.independent import independent
 from adgen.passes.induction import induction
 from adgen.passes.lanes import lanes
+from adgen.passes.parts import parts
 from adgen.passes.sink_buffers import sink_buffers
 from adgen.passes.write_back import write_back
 
@@ -55,13 +57,14 @@ EMITTED: tuple[Pass, ...] = (
     dead_code,
     contractions,
     columns,
+    parts,
     lanes,
     independent,
     external_calls,
 )
 
 
-HELPED: tuple[Pass, ...] = (contractions, columns, lanes, independent)
+HELPED: tuple[Pass, ...] = (contractions, columns, parts, lanes, independent)
 
 
 def simplify(function: Function) -> Function:
@@ -69,9 +72,12 @@ def simplify(function: Function) -> Function:
     return apply(implicit(function), PRIMAL)
 
 
-def optimise(function: Function, plain: bool = False) -> Function:
-    """Any function made ready for emission; `plain`: without what libraries and vector units do better."""
-    return apply(inline_custom(function), [step for step in EMITTED if not plain or step not in HELPED])
+def optimise(function: Function, plain: bool = False, threads: int = 1) -> Function:
+    """Any function made ready for emission, with loops divided among a number of threads; `plain`: without what
+    libraries and vector units do better."""
+    divided = partial(parts, count=threads)
+    steps = [divided if step is parts else step for step in EMITTED if not plain or step not in HELPED]
+    return apply(inline_custom(function), steps)
 
 
 def apply(function: Function, passes: Sequence[Pass]) -> Function:

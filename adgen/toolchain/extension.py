@@ -19,6 +19,7 @@ from adgen.ops.foreign import Files
 from adgen.toolchain.blas import Library, library_for
 from adgen.toolchain.cache import cached, digest
 from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, find_compiler, python_headers
+from adgen.toolchain.openmp import threads_for
 
 SHARED = ("-shared", *(("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()))
 USER = "user"
@@ -46,7 +47,7 @@ def build(source: Source) -> Path:
     Raises AdgenError when there is no compiler or it fails.
     """
     compiler = find_compiler()
-    library = library_for(source.c_source)
+    library = library_for(source.c_source) + threads_for(source.c_source, compiler)
     made_of = (
         source.c_source,
         source.header,
