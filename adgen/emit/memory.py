@@ -25,7 +25,7 @@ from adgen.ir.translate import DTYPES
 from adgen.ir.types import Buffer, Type
 
 LINE = 64  # bytes: what parts of the workspace are counted in
-LARGEST_LOCAL = 64  # elements of one local array
+LARGEST_LOCAL = 128  # elements of one local array: eight directions of a small matrix
 LARGEST_FRAME = 4096  # elements of all local arrays together
 LARGEST_RECURSIVE_FRAME = 64  # the same in a function that may be active many times at once
 

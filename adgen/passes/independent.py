@@ -3,7 +3,8 @@
 Comes in: an optimised function.  Goes out: the same, with `simd` set on such loops.  A loop is marked when it is
 innermost, its sums are integers or were declared `unordered` by whoever made it (sums of cotangents, NumPy's
 reductions), and no iteration touches what another one writes: every access to written memory has the loop's own index
-at one and the same axis.
+at one and the same axis.  A loop without sums is marked only when it is over directions side by side: compilers write
+such a short one out before they look for vectors; about others they find out themselves.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def _is_independent(loop: Operation, root: Mapping[Value, Value], divided: bool)
     """Without sums a C compiler sees for itself, but where threads share a loop it knows less about pointers."""
     region = loop.regions[0]
     index, *carried = region.arguments
-    if (not carried and not divided) or not all(_is_plain(operation) for operation in region.operations):
+    known = not (carried or divided or loop.attributes.get("abreast"))
+    if known or not all(_is_plain(operation) for operation in region.operations):
         return False
     if any(is_float(value.type) for value in carried) and not loop.attributes.get("unordered"):
         return False

@@ -5,7 +5,7 @@ them is independent, counts up or down by one, and can be taken apart as `lanes`
 
 A loop is worth blocks when most of what its innermost statements touch is the iteration's own memory, or the same for
 all iterations: such accesses become contiguous, or scalars.  Where they walk along rows of shared arrays, the inner
-loop over the row is the better one to vectorise.
+loop over the row is the better one to vectorise; so is one over several directions of a derivative.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from adgen.passes.variance import Kind, Variance
 DEEPER = 8  # how many times as often an inner loop's statements run, when nothing is known
 STRIDED = 0.3  # largest share of accesses along the rows of shared arrays
 FEWEST = 16  # iterations, where their number is known
+FEWEST_ABREAST = 4  # directions that fill a vector
 LEAST = 6  # floating-point operations of a straight body that are worth taking apart
 
 
@@ -51,6 +52,8 @@ class Choice:
     def suitable(self, loop: Operation) -> tuple[Variance, Rows] | None:
         """What varies between the iterations of a loop, when it is one to take in blocks."""
         if abs(loop.attributes["step"]) != 1 or (_few(loop, self.definitions) and not self.everywhere):
+            return None
+        if any(operation.attributes.get("abreast", 0) >= FEWEST_ABREAST for operation in walk(loop.regions[0])):
             return None
         found = independence(loop, self.root)
         if not isinstance(found, Independence):

@@ -23,9 +23,11 @@ from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.implicit import implicit
 from adgen.passes.independent import independent
 from adgen.passes.induction import induction
+from adgen.passes.known_extents import known_extents
 from adgen.passes.lanes import lanes
 from adgen.passes.parts import parts
 from adgen.passes.sink_buffers import sink_buffers
+from adgen.passes.unroll import unroll
 from adgen.passes.write_back import write_back
 
 Pass = Callable[[Function], Function]
@@ -33,6 +35,7 @@ Pass = Callable[[Function], Function]
 PRIMAL: tuple[Pass, ...] = (
     fold,
     induction,
+    known_extents,
     forward_stores,
     dead_code,
     hoist,
@@ -46,6 +49,7 @@ PRIMAL: tuple[Pass, ...] = (
 )
 EMITTED: tuple[Pass, ...] = (
     fold,
+    unroll,
     forward_stores,
     dead_code,
     hoist,

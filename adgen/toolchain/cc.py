@@ -27,6 +27,8 @@ from adgen.toolchain.cache import digest, recall, remember
 # Integers wrap, as NumPy's and the interpreter's do: without -fwrapv an overflow is undefined.
 OPTIMISE = ("-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fwrapv", "-fopenmp-simd")
 NATIVE = "-march=native"
+# gcc makes calls of memcpy, or the instruction for it, of loops that copy; for rows of a few elements both are slow.
+INLINE = "-fno-tree-loop-distribute-patterns"
 STANDARD = ("-std=c11", "-fPIC")
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 
@@ -125,13 +127,13 @@ def _usual() -> Iterator[tuple[str, ...]]:
 def _probe(command: tuple[str, ...]) -> Compiler | None:
     """What a compiler is, from the cache or by asking it; None when it does not work."""
     machine = _machine()
-    key = digest(*command, *_stamps(command), machine, NATIVE)
+    key = digest(*command, *_stamps(command), machine, NATIVE, INLINE)
     known = recall("compiler", key)
     if known is None:
         version = _answer([*command, "--version"])
         if not version:
             return None
-        known = [version.splitlines()[0], *([NATIVE] if _accepts(command, NATIVE) else [])]
+        known = [version.splitlines()[0], *(flag for flag in (NATIVE, INLINE) if _accepts(command, flag))]
         remember("compiler", key, known)
     version, *native = known
     return Compiler(command, version, tuple(native), machine)
@@ -176,7 +178,7 @@ def _answer(command: Sequence[str]) -> str:
 
 
 def _accepts(command: tuple[str, ...], flag: str) -> bool:
-    arguments = [*command, flag, "-x", "c", "-fsyntax-only", "-"]
+    arguments = [*command, flag, "-Werror", "-x", "c", "-fsyntax-only", "-"]
     return subprocess.run(arguments, input="int x;\n", capture_output=True, text=True, check=False).returncode == 0
 
 

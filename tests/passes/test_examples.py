@@ -15,6 +15,7 @@ PASSES = {
     "hoist",
     "hoist_checks",
     "induction",
+    "known_extents",
     "rebuild",
     "sink_buffers",
     "unroll",

@@ -18,6 +18,7 @@ from adgen.passes.forward_stores import forward_stores
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.induction import induction
+from adgen.passes.known_extents import known_extents
 from adgen.passes.pipeline import optimise, simplify
 from adgen.passes.rebuild import rebuild
 from adgen.passes.sink_buffers import sink_buffers
@@ -44,11 +45,12 @@ PASSES = (
     write_back,
     unroll,
     hoist_checks,
+    known_extents,
     chunks,
     simplify,
     optimise,
 )
-EARLIER = (hoist_checks, simplify, optimise)
+EARLIER = (hoist_checks, known_extents, simplify, optimise)
 COUNT = int(os.environ.get("ADGEN_FUNCTIONS", "12"))
 
 
