@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from adgen import ops
-from adgen.emit import control, products, storage
+from adgen.emit import control, products, storage, swaps
 from adgen.emit.expression import Expression, applied
 from adgen.emit.memory import RESERVE, TAKE, Plan
 from adgen.emit.names import Names
@@ -42,11 +42,14 @@ class Body:
         self.callees = callees  # C names of the functions that can be called
         self.values = Values(uses, names)
         self.buffers: dict[Value, str] = {}  # names of pointers and arrays
+        self.pointers: dict[Value, str] = {}  # of buffers that change places
+        self.open: list[Region] = []  # the regions that are being written
         self.extents: dict[Value, list[Expression]] = {}
         self.numbers: dict[Value, int] = {}  # integer constants
 
     def region(self, region: Region) -> None:
         """The statements of a region, without what it yields."""
+        self.open.append(region)
         for operation in region.operations:
             if operation not in self.uses.dead:
                 rule = RULES.get(operation.row)
@@ -54,6 +57,7 @@ class Body:
                     rule(self, operation)
                 else:
                     self.elementwise(operation)
+        self.open.pop()
 
     def elementwise(self, operation: Operation) -> None:
         """An operation on scalars."""
@@ -126,4 +130,5 @@ RULES: dict[Row, Rule] = {
     core.CALL: control.call,
     core.CONTRACT: products.contract,
     core.EXTERNAL: control.external,
+    core.SWAP: swaps.swap,
 }

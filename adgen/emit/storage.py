@@ -23,7 +23,8 @@ def place(body: Body, buffer: Value, indices: Sequence[Value]) -> Expression:
     used = [body.values.use(index) for index in indices]
     name = body.buffers[buffer]
     made = element(name, body.uses.root[buffer], used, body.extents[buffer])
-    return replace(made, hint=described(name, used))
+    spoken = buffer.name if buffer in body.pointers and buffer.name else name
+    return replace(made, hint=described(spoken, used))
 
 
 def load(body: Body, operation: Operation) -> None:

@@ -16,11 +16,13 @@ from adgen.passes.custom import external_calls, inline_custom
 from adgen.passes.dead_code import dead_code, keep_results
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
+from adgen.passes.gathers import gathers
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.implicit import implicit
 from adgen.passes.independent import independent
 from adgen.passes.induction import induction
+from adgen.passes.rotations import rotations
 from adgen.passes.sink_buffers import sink_buffers
 from adgen.passes.write_back import write_back
 
@@ -52,12 +54,16 @@ EMITTED: tuple[Pass, ...] = (
     fold,
     dead_code,
     contractions,
+    gathers,
+    fold,
+    dead_code,
     independent,
     external_calls,
+    rotations,
 )
 
 
-HELPED: tuple[Pass, ...] = (contractions, independent)
+HELPED: tuple[Pass, ...] = (contractions, gathers, independent)
 
 
 def simplify(function: Function) -> Function:
