@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from adgen import ops
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Value
-from adgen.passes.boxes import Bound, Box
+from adgen.passes.boxes import Bound, Box, contains
 
 Body = Callable[[tuple[Value, ...]], None]
 NAMES = "ijklmnop"
@@ -27,6 +27,8 @@ def outside_nest(builder: Builder, outer: Box, inner: Box, body: Body) -> None:
     Along the last axis that is what comes before and what comes after the inner box, in rows that meet it, and
     everything in others.
     """
+    if contains(inner, outer):
+        return
     ends = [(bound_value(builder, each.low), bound_value(builder, each.high)) for each in outer]
     cuts = []
     for (low, high), each in zip(ends, inner):

@@ -22,6 +22,7 @@ from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.implicit import implicit
 from adgen.passes.independent import independent
 from adgen.passes.induction import induction
+from adgen.passes.kept_states import kept_states
 from adgen.passes.rotations import rotations
 from adgen.passes.sink_buffers import sink_buffers
 from adgen.passes.write_back import write_back
@@ -59,6 +60,7 @@ EMITTED: tuple[Pass, ...] = (
     dead_code,
     independent,
     external_calls,
+    kept_states,
     rotations,
 )
 

@@ -28,7 +28,7 @@ from tests.passes.stencil_programs import program, rank_of
 from tests.passes.support import assert_same, parse, rows
 from tests.test_random_programs import imported
 
-COMPILED = 12
+COMPILED = 9
 
 
 def point(rank: int, n: int, m: int, steps: int) -> list[Any]:
@@ -61,14 +61,14 @@ def made(seed: int, folder: Path) -> Callable[..., Any]:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 7), st.integers(0, 3))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_random_stencils(tmp_path_factory: pytest.TempPathFactory, seed: int, n: int, m: int, steps: int) -> None:
     """Gradients are those of the same IR before optimisation, also where arrays are too short for an interior."""
     arguments = point(rank_of(text(seed)), n, m, steps)
     primal = lowered(made(seed, tmp_path_factory.mktemp("stencils")), arguments)
     plain = gradient(primal)
     before, after = (flat(run(each, fresh(arguments)).results) for each in (plain, optimise(plain)))
-    assert np.allclose(after, before, rtol=1e-12, atol=1e-12), text(seed)
+    assert np.allclose(after, before, rtol=0, atol=1e-12 * (1.0 + np.abs(before).max())), text(seed)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -92,7 +92,8 @@ def test_compiled_stencils_are_those_of_the_interpreter(tmp_path: Path) -> None:
             expected = run(function, fresh(arguments)).results
             status, results = native.call(function.name, fresh(arguments))
             assert status == 0
-            assert np.allclose(flat(results), flat(expected), rtol=1e-13, atol=1e-14), (text(seed), n, m, steps)
+            scale = 1.0 + np.abs(flat(expected)).max()
+            assert np.allclose(flat(results), flat(expected), rtol=0, atol=1e-13 * scale), (text(seed), n, m, steps)
 
 
 def burgers(u0, target, c, d, steps):
@@ -117,9 +118,9 @@ def heat(u0, target, c, d, steps):
     return 0.5 * np.sum((u - target) ** 2)
 
 
-@pytest.mark.parametrize(("function", "rank", "stores"), [(burgers, 1, 3.0), (heat, 2, 2.0)])
-def test_a_step_writes_each_element_once(function: Callable[..., Any], rank: int, stores: float) -> None:
-    """Forwards and backwards, and what a nonlinear step keeps; nothing is copied or cleared but at the borders."""
+@pytest.mark.parametrize(("function", "rank"), [(burgers, 1), (heat, 2)])
+def test_a_step_writes_each_element_once(function: Callable[..., Any], rank: int) -> None:
+    """Forwards, where a nonlinear one keeps it, and backwards; nothing is copied or cleared but at the borders."""
     counts = []
     for steps in (3, 4):
         arguments = [*point(rank, 60, 60, 0)[:2], 0.1, 0.2, steps]
@@ -128,7 +129,7 @@ def test_a_step_writes_each_element_once(function: Callable[..., Any], rank: int
         kept = optimise(keep_results(derived, derived.result_names[1:]))
         counts.append(run(kept, fresh(arguments)).counts.stores)
     elements = arguments[0].size
-    assert elements * (stores - 0.2) <= counts[1] - counts[0] <= elements * (stores + 0.6)
+    assert 1.9 * elements <= counts[1] - counts[0] <= 2.5 * elements
 
 
 LOOP = """function f(%A: f64[:], %B: f64[:], %n: i64, %m: i64) -> () {{
