@@ -6,7 +6,7 @@ operations; what a region yields is assigned when the region ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from adgen import ops
@@ -42,14 +42,14 @@ class Body:
         self.callees = callees  # C names of the functions that can be called
         self.values = Values(uses, names)
         self.buffers: dict[Value, str] = {}  # names of pointers and arrays
-        self.pointers: dict[Value, str] = {}  # of buffers that change places
-        self.open: list[Region] = []  # the regions that are being written
+        self.pointers: dict[Value, str] = {}  # of buffers that change places in the loops around
+        self.exchanged = swaps.exchanged(uses.function)
+        self.following: dict[Operation, Sequence[Operation]] = {}  # what comes after a `swap`
         self.extents: dict[Value, list[Expression]] = {}
         self.numbers: dict[Value, int] = {}  # integer constants
 
     def region(self, region: Region) -> None:
         """The statements of a region, without what it yields."""
-        self.open.append(region)
         for operation in region.operations:
             if operation not in self.uses.dead:
                 rule = RULES.get(operation.row)
@@ -57,7 +57,6 @@ class Body:
                     rule(self, operation)
                 else:
                     self.elementwise(operation)
-        self.open.pop()
 
     def elementwise(self, operation: Operation) -> None:
         """An operation on scalars."""

@@ -93,16 +93,14 @@ def for_loop(body: Body, operation: Operation) -> None:
     if start.reads & set(carried):
         start = kept(body, start, "first", I64.name, operation)
     enter(body, operation, carried)
-    exchanged = swaps.pointers(body, operation)
     head_reads = start.reads | stop.reads
     with values.block() as statements:
         index, step = region.arguments[0], operation.attributes["step"]
         counter = values.names.claim(index.name or "i")
         values.known[index] = Expression(counter)
-        swaps.begin(body, region)
-        body.region(region)
-        leave(body, region, carried, exit=bool(operation.attributes.get("exit")))
-    body.buffers.update(exchanged)
+        with swaps.named(body, region):
+            body.region(region)
+            leave(body, region, carried, exit=bool(operation.attributes.get("exit")))
     values.note(head_reads)
     if step < 0:
         test = f"{counter} >= 0" if stop.text == "-1" else f"{counter} > {stop.inside(ADDITIVE)}"

@@ -16,7 +16,7 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.passes.box_nests import outside_nest
-from adgen.passes.boxes import FIRST_INDEX, box_of, chains, contains, fills_box, walk_one
+from adgen.passes.boxes import FIRST_INDEX, box_of, chains, contains, defined, fills_box, walk_one
 from adgen.passes.moves import Move, Moves, with_loops
 from adgen.passes.surgery import rewrite
 
@@ -137,23 +137,23 @@ class _Search:
         known = self.moves.definitions.known
         return made is not None and made.row is ops.MAXIMUM and any(known(value) == 0 for value in made.operands)
 
-    def loop(self, loop: Operation, made: set[Value]) -> list[Operation] | None:
+    def loop(self, loop: Operation) -> list[Operation] | None:
         """A loop that steps from row to row, with what comes before and after it."""
         if loop.attributes.get("exit") or loop.attributes["step"] != 1:
             return None
         if self.moves.definitions.known(loop.operands[0]) != 0:
             return None
         for alloc in loop.regions[0].operations:
-            move = self.moves.stepped(loop, alloc, made) if alloc.row is core.ALLOC else None
+            move = self.moves.stepped(loop, alloc) if alloc.row is core.ALLOC else None
             if move is not None:
                 for nest in loop.regions[0].operations:
-                    rows = self.rows(loop, nest, move.target, made)
+                    rows = self.rows(loop, nest, move.target)
                     if rows is not None:
                         self.found.add(rows)
                         return self.stepping(loop, alloc, move, nest, rows)
         return None
 
-    def rows(self, loop: Operation, nest: Operation, state: Value, made: set[Value]) -> Value | None:
+    def rows(self, loop: Operation, nest: Operation, state: Value) -> Value | None:
         """The memory of which a nest fills a row with a state, one an iteration, and that nothing else here uses."""
         inside = [each for each in walk_one(nest) if each.row is not core.FOR and not each.row.pure]
         if nest.row is not core.FOR or [each.row for each in inside] != [core.LOAD, core.STORE]:
@@ -166,7 +166,7 @@ class _Search:
         alloc = self.moves.definitions.definitions.get(rows)
         if box is None or alloc is None or alloc.row is not core.ALLOC or alloc.attributes["zero"]:
             return None
-        private = rows in made and rows not in self.moves.results | self.moves.renamed | self.asked
+        private = rows not in defined(loop) | self.moves.results | self.moves.renamed | self.asked
         alone = len(self.moves.uses.inside(loop.regions[0], rows)) == 1
         return rows if private and alone and contains(box[1:], self.moves.whole(state)) else None
 

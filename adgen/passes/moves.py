@@ -47,10 +47,10 @@ class Moves:
         small = None not in extents and prod(int(extent or 0) for extent in extents) <= SMALLEST
         return not small and not alloc.attributes["zero"] and alloc.result not in self.renamed
 
-    def is_state(self, value: Value, like: Operation, made: set[Value]) -> bool:
-        """True for a buffer of the region around the loop, of the extents of another one, that is no result."""
+    def is_state(self, value: Value, like: Operation, loop: Operation) -> bool:
+        """True for a buffer from outside of a loop, of the extents of another one, that is no result."""
         alloc = self.definitions.definitions.get(value)
-        if alloc is None or alloc.row is not core.ALLOC or value not in made:
+        if alloc is None or alloc.row is not core.ALLOC or value in defined(loop):
             return False
         if value in self.results or value in self.renamed or value.type != like.result.type:
             return False
@@ -82,17 +82,17 @@ class Moves:
         box = box_of(self.indices, chain) if fills_box(self.indices, chain) else None
         return None if box is None else Move(nest, load.operands[0], store.operands[0], box, bool(cleared))
 
-    def stepped(self, loop: Operation, alloc: Operation, made: set[Value]) -> Move | None:
+    def stepped(self, loop: Operation, alloc: Operation) -> Move | None:
         """The copy by which each iteration ends with a fresh buffer and a state, the target of the copy.
 
-        Of the state, which `made` holds and which is only read before, the same part changes in every iteration, and
-        the fresh buffer is written there alone.
+        Of the state, which is only read before, the same part changes in every iteration, and the fresh buffer is
+        written there alone.
         """
         (body,) = loop.regions
         fresh = alloc.result
         users = [each for each in self.uses.inside(body, fresh) if each is not alloc]
         move = self.move(users[-1]) if users and self.is_free(alloc) else None
-        if move is None or move.clears or move.source is not fresh or not self.is_state(move.target, alloc, made):
+        if move is None or move.clears or move.source is not fresh or not self.is_state(move.target, alloc, loop):
             return None
         inside = defined(loop)
         if any(end in inside for each in move.box for end in (each.low[0], each.high[0])):
@@ -132,23 +132,21 @@ class Moves:
         return builder
 
 
-Rewrite = Callable[[Operation, set[Value]], "list[Operation] | None"]
+Rewrite = Callable[[Operation], "list[Operation] | None"]
 
 
 def with_loops(region: Region, rewrite: Rewrite) -> Region:
     """The region with some `for` loops replaced; what is inside such a loop is left for another time.
 
-    `rewrite` gets a loop and what the region around it has made so far, and gives None for a loop that stays.
+    `rewrite` gives None for a loop that stays.
     """
     operations: list[Operation] = []
-    made: set[Value] = set()
     for operation in region.operations:
-        new = rewrite(operation, made) if operation.row is core.FOR else None
+        new = rewrite(operation) if operation.row is core.FOR else None
         if new is None:
             regions = tuple(with_loops(inner, rewrite) for inner in operation.regions)
             same = all(a is b for a, b in zip(regions, operation.regions))
             new = [operation if same else replace(operation, regions=regions)]
         operations.extend(new)
-        made.update(operation.results)
     same = len(operations) == len(region.operations) and all(a is b for a, b in zip(operations, region.operations))
     return region if same else replace(region, operations=tuple(operations))

@@ -85,18 +85,18 @@ class _Search:
     def __init__(self, function: Function) -> None:
         self.moves = Moves(function)
 
-    def loop(self, loop: Operation, made: set[Value]) -> list[Operation] | None:
+    def loop(self, loop: Operation) -> list[Operation] | None:
         """A loop in which buffers change places, with what comes before it."""
         for alloc in loop.regions[0].operations:
             if alloc.row is core.ALLOC and self.moves.is_free(alloc):
-                change = self.forwards(loop, alloc, made) or self.backwards(loop, alloc, made)
+                change = self.forwards(loop, alloc) or self.backwards(loop, alloc)
                 if change is not None:
                     return change
         return None
 
-    def forwards(self, loop: Operation, alloc: Operation, made: set[Value]) -> list[Operation] | None:
+    def forwards(self, loop: Operation, alloc: Operation) -> list[Operation] | None:
         """A loop whose last use of two buffers is to copy a part of the fresh one into the other."""
-        move = self.moves.stepped(loop, alloc, made)
+        move = self.moves.stepped(loop, alloc)
         if move is None:
             return None
         state, fresh = move.target, alloc.result
@@ -107,7 +107,7 @@ class _Search:
                 builder.nest(extents, lambda *index: builder.store(fresh, builder.load(state, index), index))
         return [self.outside(alloc, state), *before.operations, _with(loop, alloc, move, [_swap(move, state)])]
 
-    def backwards(self, loop: Operation, alloc: Operation, made: set[Value]) -> list[Operation] | None:
+    def backwards(self, loop: Operation, alloc: Operation) -> list[Operation] | None:
         """A loop whose first use of two buffers is to move a part of one into the fresh one."""
         (body,) = loop.regions
         fresh = alloc.result
@@ -117,7 +117,7 @@ class _Search:
             return None
         state = move.source
         others = self.moves.uses.inside(body, state)
-        if not self.moves.is_state(state, alloc, made) or others[0] is not move.nest:
+        if not self.moves.is_state(state, alloc, loop) or others[0] is not move.nest:
             return None
         if not all(only_accesses(each, state) for each in others) or not all(only_accesses(e, fresh) for e in users):
             return None

@@ -96,6 +96,41 @@ def test_compiled_stencils_are_those_of_the_interpreter(tmp_path: Path) -> None:
             assert np.allclose(flat(results), flat(expected), rtol=0, atol=1e-13 * scale), (text(seed), n, m, steps)
 
 
+def regrown(x, v0, c, steps):
+    """Memory whose size is computed, used by steps of different numbers, and steps in a loop around."""
+    s = 0.0
+    w = np.ones(70) * c
+    for k in range(3):
+        n = int(x[k]) + 65
+        u = np.ones(n) * x[3]
+        for _ in range(k):
+            new = u.copy()
+            new[1:-1] = u[1:-1] * u[1:-1] * 0.5 + 0.3 * (u[2:] + u[:-2])
+            u = new
+        w[5] += np.sum(u * u) * 1e-3
+        for _ in range(steps + k):
+            new = w.copy()
+            new[2:] = 0.5 * w[:-2] + 0.1 * w[2:]
+            w = new
+        s += np.sum(w * w)
+    return s
+
+
+def test_buffers_change_places_in_loops_around() -> None:
+    """And on the heap, with the room that each has."""
+    arguments = [np.array([1.0, 30.0, 12.0, 0.3]), np.zeros(1), 0.3, 3]
+    primal = lowered(regrown, arguments)
+    functions = [optimise(primal), optimise(gradient(primal))]
+    assert [rows(function)["swap"] for function in functions] == [2, 2]
+    check_derivatives(primal, arguments, optimise, differences=False)
+    native = Native(functions)
+    for function in functions:
+        expected = run(function, fresh(arguments)).results
+        status, results = native.call(function.name, fresh(arguments))
+        assert status == 0
+        assert np.allclose(flat(results), flat(expected), rtol=1e-12)
+
+
 def burgers(u0, target, c, d, steps):
     """A nonlinear stencil."""
     u = u0.copy()
