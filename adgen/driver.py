@@ -42,7 +42,7 @@ def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], pro
     primal = lower_function(function, specs, kinks=product == "kinks")
     for text in searches(primal, wrt) if wrt else ():
         warn(text)
-    derived = differentiate(primal, product, wrt)
+    derived = differentiate(primal, product, wrt, states=True)
     optimised = optimise(derived.function)
     emitted = emit([optimised], optimised.name)
     library = build(emitted)
