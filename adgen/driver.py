@@ -44,7 +44,7 @@ def compile_product(
     primal = lower_function(function, specs, kinks=product == "kinks")
     for text in searches(primal, wrt) if wrt else ():
         warn(text)
-    derived = differentiate(primal, product, wrt)
+    derived = differentiate(primal, product, wrt, states=True)
     optimised = optimise(derived.function, threads=threads)
     emitted = emit([optimised], optimised.name)
     library = build(emitted)

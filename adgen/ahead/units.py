@@ -235,7 +235,7 @@ def unit_of(primal: Lowered, wrt: Wrt | None, product: str, plain: bool = False,
     """One product of a function, ready to be emitted for a number of threads; `plain`: with loops alone."""
     if wrt is not None and product in ALONG:
         wrt = untapped(primal, wrt)
-    derived = differentiate(primal, product, None if product in ("value", "pure") else wrt)
+    derived = differentiate(primal, product, None if product in ("value", "pure") else wrt, states=not plain)
     return Unit(product, wrt, derived, optimise(derived.function, plain, threads))
 
 

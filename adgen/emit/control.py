@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adgen import ops
-from adgen.emit import storage
+from adgen.emit import storage, swaps
 from adgen.emit.expression import NOTHING, Expression, applied, denied, reads_of
 from adgen.emit.layout import Block, Branch, Line, Statement
 from adgen.emit.text import literal
@@ -102,8 +102,9 @@ def for_loop(body: Body, operation: Operation) -> None:
         for buffer, loop in body.plan.threaded.items():
             if loop is operation:
                 storage.take_part(body, buffer, counter)
-        body.region(region)
-        leave(body, region, carried, exit=bool(operation.attributes.get("exit")))
+        with swaps.named(body, region):
+            body.region(region)
+            leave(body, region, carried, exit=bool(operation.attributes.get("exit")))
     values.note(head_reads)
     if step < 0:
         test = f"{counter} >= 0" if stop.text == "-1" else f"{counter} > {stop.inside(ADDITIVE)}"

@@ -23,7 +23,8 @@ def place(body: Body, buffer: Value, indices: Sequence[Value]) -> Expression:
     used = [body.values.use(index) for index in indices]
     name = body.buffers[buffer]
     made = element(name, body.uses.root[buffer], used, body.extents[buffer])
-    return replace(made, hint=described(name, used))
+    spoken = body.pointers.get(buffer, name)
+    return replace(made, hint=described(spoken, used))
 
 
 def load(body: Body, operation: Operation) -> None:
@@ -117,7 +118,8 @@ def take(body: Body, operation: Operation) -> None:
     extents = [body.values.lasting(extent) for extent in operation.operands]
     reads = frozenset[object]().union(*(extent.reads for extent in extents))
     size = bytes_of(name, counted(body, operation.operands, extents))
-    body.values.emit(f"{c_type(buffer.type)} *const restrict {name} = adgen_take(&work, {size});", None, reads)
+    fixed = "" if buffer in body.exchanged else "const restrict "
+    body.values.emit(f"{c_type(buffer.type)} *{fixed}{name} = adgen_take(&work, {size});", None, reads)
 
 
 def take_part(body: Body, buffer: Value, thread: str) -> None:

@@ -246,7 +246,9 @@ def _load(reverse: Reverse, operation: Operation) -> None:
     cotangent = reverse.take(operation.result)
     buffer, *index = operation.operands
     if cotangent is not None and buffer in reverse.active:
-        reverse.builder.accumulate(reverse.shadow[buffer], cotangent, index)
+        once = reverse.memory.root[buffer] in reverse.memory.read_once  # then the shadow is zero here
+        add = reverse.builder.store if once else reverse.builder.accumulate
+        add(reverse.shadow[buffer], cotangent, index)
 
 
 def _store(reverse: Reverse, operation: Operation) -> None:

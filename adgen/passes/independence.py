@@ -21,7 +21,9 @@ from adgen.ir.nodes import Operation, Region, Value, walk
 from adgen.ir.types import is_float
 
 ACCESSES = {core.LOAD: 1, core.STORE: 2, core.ACCUMULATE: 2}  # where the indices start
-STRANGE = (core.CALL, core.STACK, core.PUSH, core.POP, core.CUSTOM, core.EXTERNAL, core.CONTRACT, core.TAP)
+STRANGE = (
+    core.CALL, core.STACK, core.PUSH, core.POP, core.CUSTOM, core.EXTERNAL, core.CONTRACT, core.TAP, core.SWAP,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,17 @@ from adgen.passes.custom import external_calls, inline_custom
 from adgen.passes.dead_code import dead_code, keep_results
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
+from adgen.passes.gathers import gathers
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.implicit import implicit
 from adgen.passes.independent import independent
 from adgen.passes.induction import induction
+from adgen.passes.kept_states import kept_states
 from adgen.passes.known_extents import known_extents
 from adgen.passes.lanes import lanes
 from adgen.passes.parts import parts
+from adgen.passes.rotations import rotations
 from adgen.passes.sink_buffers import sink_buffers
 from adgen.passes.unroll import unroll
 from adgen.passes.write_back import write_back
@@ -60,6 +63,11 @@ EMITTED: tuple[Pass, ...] = (
     fold,
     dead_code,
     contractions,
+    gathers,
+    fold,
+    dead_code,
+    kept_states,
+    rotations,
     columns,
     parts,
     lanes,
@@ -68,7 +76,7 @@ EMITTED: tuple[Pass, ...] = (
 )
 
 
-HELPED: tuple[Pass, ...] = (contractions, columns, parts, lanes, independent)
+HELPED: tuple[Pass, ...] = (contractions, gathers, columns, parts, lanes, independent)
 
 
 def simplify(function: Function) -> Function:
