@@ -136,12 +136,14 @@ def plan_memory(function: Function, recursive: bool = False, frame: int = LARGES
         parallel = {
             o.result: loop for loop in parallel_loops(function) for o in walk(loop.regions[0]) if o.row is core.ALLOC
         }
+        exchanged = {value for each in walk(function.body) if each.row is core.SWAP for value in each.operands}
         for operation in walk(function.body):
             plan.definition.update((value, operation) for value in operation.results)
             if operation.row is core.STACK:
                 plan.stacks.append(operation.result)
             elif operation.row is core.ALLOC:
-                _place(plan, bounds, operation, results, LARGEST_RECURSIVE_FRAME if recursive else frame)
+                room = LARGEST_RECURSIVE_FRAME if recursive else frame
+                _place(plan, bounds, operation, results, 0 if operation.result in exchanged else room)
                 if operation.result in plan.workspace and operation.result in parallel:
                     loop = plan.threaded[operation.result] = parallel[operation.result]
                     count = builder.index(loop.attributes["parallel"])
