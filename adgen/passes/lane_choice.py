@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
@@ -24,8 +25,24 @@ from adgen.passes.variance import Kind, Variance
 DEEPER = 8  # how many times as often an inner loop's statements run, when nothing is known
 STRIDED = 0.3  # largest share of accesses along the rows of shared arrays
 FEWEST = 16  # iterations, where their number is known
-FEWEST_ABREAST = 4  # directions that fill a vector
+LANES = 64  # iterations of a block
+VECTORS = 8  # iterations that fill the vectors of all machines
+NEAR = 24_000  # bytes of a block that stay in the nearest cache
 LEAST = 6  # floating-point operations of a straight body that are worth taking apart
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """How a loop is taken in blocks.
+
+    `width` is the number of iterations in one.  Where the last iteration may be computed several times, so that the
+    loops over a block have whole vectors, `vector` is how many iterations these are made for, else 1.
+    """
+
+    variance: Variance
+    rows: Rows
+    width: int
+    vector: int
 
 
 class Choice:
@@ -38,8 +55,8 @@ class Choice:
         self.parameters = set(function.parameters)
         self.everywhere = everywhere
 
-    def among(self, region: Region) -> Iterator[tuple[Operation, tuple[Variance, Rows]]]:
-        """The loops to take in blocks, with what varies in them: of nested ones the outermost."""
+    def among(self, region: Region) -> Iterator[tuple[Operation, Blocks]]:
+        """The loops to take in blocks: of nested ones the outermost."""
         for operation in region.operations:
             if operation.row is core.FOR:
                 found = self.suitable(operation)
@@ -49,11 +66,9 @@ class Choice:
             for inner in operation.regions:
                 yield from self.among(inner)
 
-    def suitable(self, loop: Operation) -> tuple[Variance, Rows] | None:
-        """What varies between the iterations of a loop, when it is one to take in blocks."""
+    def suitable(self, loop: Operation) -> Blocks | None:
+        """How to take a loop in blocks, when it is one for that."""
         if abs(loop.attributes["step"]) != 1 or (_few(loop, self.definitions) and not self.everywhere):
-            return None
-        if any(operation.attributes.get("abreast", 0) >= FEWEST_ABREAST for operation in walk(loop.regions[0])):
             return None
         found = independence(loop, self.root)
         if not isinstance(found, Independence):
@@ -64,7 +79,25 @@ class Choice:
             return None
         variance = Variance(loop, found, self.root)
         rows = Rows(loop, variance, self.indices)
-        return (variance, rows) if self.everywhere or _pays(loop, variance, rows) else None
+        if not self.everywhere and not _pays(loop, variance, rows):
+            return None
+        return Blocks(variance, rows, self.width(loop, variance), VECTORS if _only_stores(loop, variance) else 1)
+
+    def width(self, loop: Operation, variance: Variance) -> int:
+        """How many iterations a block has: few, where each of them has much memory of a known size."""
+        total = 0
+        for operation in walk(loop.regions[0]):
+            if operation.row is core.ALLOC and operation.result in variance.memory:
+                total += prod(int(self.definitions.known(extent) or 0) for extent in operation.operands)
+        return min(VECTORS, LANES) if 8 * LANES * total > NEAR else LANES
+
+
+def _only_stores(loop: Operation, variance: Variance) -> bool:
+    """True when all that iterations do to shared memory is to store, where nothing is read: that may be repeated."""
+    if loop.regions[0].arguments[1:] or variance.found.added:
+        return False
+    accesses = [o for o in walk(loop.regions[0]) if o.row in ACCESSES]
+    return all(o.row is core.STORE for o in accesses if variance.root[o.operands[0]] in variance.found.own)
 
 
 def _few(loop: Operation, definitions: Definitions) -> bool:

@@ -1,7 +1,7 @@
 """Independent loops in blocks of iterations that run side by side.
 
 Comes in: an optimised function.  Goes out: the same, with loops whose iterations do not depend on each other taken
-`LANES` iterations at a time: a value of one iteration becomes an array over the iterations of a block, its private
+64 iterations at a time: a value of one iteration becomes an array over the iterations of a block, its private
 memory gets one more axis, and each run of statements one loop over the block, which a vector unit takes several steps
 of at once.  Loops that all iterations take the same way stay around those; what is the same for all is computed once.
 
@@ -21,14 +21,13 @@ from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import I64, Buffer, Scalar, is_float
 from adgen.passes.activity import roots
 from adgen.passes.independence import ACCESSES
-from adgen.passes.lane_choice import Choice
-from adgen.passes.lane_rows import Key, Row, Rows
+from adgen.passes.lane_choice import Blocks, Choice
+from adgen.passes.lane_rows import Key, Row
 from adgen.passes.rebuild import clone, mapped, rebuild_with, record
 from adgen.passes.scoped import ScopedBuilder
 from adgen.passes.surgery import free_values
-from adgen.passes.variance import Kind, Variance
+from adgen.passes.variance import Kind
 
-LANES = 64
 LONGEST = 8  # integer operations that are repeated rather than kept
 
 
@@ -99,31 +98,31 @@ def lanes(function: Function, everywhere: bool = False) -> Function:
         if operation not in chosen:
             return False
         assert isinstance(builder, ScopedBuilder)
-        _Blocks(builder, operation, *chosen[operation], mapping).emit()
+        _Writer(builder, operation, chosen[operation], mapping).emit()
         return True
 
     return rebuild_with(ScopedBuilder(), function, blocked)
 
 
-class _Blocks:
+class _Writer:
     """Writes one loop as a loop over blocks."""
 
     def __init__(
         self,
         builder: ScopedBuilder,
         loop: Operation,
-        variance: Variance,
-        rows: Rows,
+        plan: Blocks,
         mapping: dict[Value, Value],
     ) -> None:
         self.builder = builder
         self.loop = loop
-        self.variance = variance
-        self.rows = rows
-        self.found = variance.found
-        self.root = variance.root
+        self.variance = plan.variance
+        self.rows = plan.rows
+        self.found = plan.variance.found
+        self.root = plan.variance.root
         self.mapping = mapping  # what is the same for all iterations
         self.unordered = bool(loop.attributes.get("unordered"))
+        self.width, self.vector = plan.width, plan.vector
         self.kept: dict[Value, Value] = {}  # what varies, by the array over the block that holds it
         self.wide: set[Value] = set()  # private memory with one axis more
         self.group: list[Operation] = []
@@ -144,7 +143,7 @@ class _Blocks:
         def block(base: Value, *sums: Value) -> Sequence[Value]:
             self.base, self.level = base, len(builder.blocks)
             left = builder.op(ops.SUB, *((stop, base) if step > 0 else (base, stop)))
-            self.count = builder.op(ops.MINIMUM, left, builder.index(LANES), name="lanes")
+            self.begin(builder.op(ops.MINIMUM, left, builder.index(self.width), name="lanes"))
             self.checks()
             self.copies = {key: self.copied(key, row) for key, row in self.rows.found.items()}
             self.region(region)
@@ -155,12 +154,27 @@ class _Blocks:
             stop,
             carried,
             block,
-            step * LANES,
+            step * self.width,
             name=region.arguments[0].name,
             names=names,
             unordered=self.unordered,
         )
         record(builder, loop, made, self.mapping)
+
+    def begin(self, count: Value) -> None:
+        """How many iterations a block has, and how many are computed.
+
+        Where iterations only store, each where no other looks, the last one may be computed several times: then the
+        loops over the block have whole vectors, and what is left over needs no code of its own.
+        """
+        builder = self.builder
+        self.count = self.bound = count
+        if self.vector > 1:
+            self.last = builder.op(ops.SUB, count, builder.index(1), name="last")
+            whole = builder.op(ops.ADD, count, builder.index(self.vector - 1))
+            vectors = builder.op(ops.FLOORDIV, whole, builder.index(self.vector))
+            full = builder.op(ops.MUL, vectors, builder.index(self.vector), name="lanes")
+            self.bound = builder.index(self.vector) if self.width == self.vector else full
 
     def copied(self, key: Key, row: Row) -> Value:
         """An array with the rows that the iterations of a block read, one element of all of them after the other."""
@@ -168,7 +182,7 @@ class _Blocks:
         ranges = [_ascending(builder, loop, self.mapping) for loop in row.loops if loop is not None]
         element = key.buffer.type
         assert isinstance(element, Buffer)
-        extents = [*(end for _, end in ranges), builder.index(LANES)]
+        extents = [*(end for _, end in ranges), builder.index(self.width)]
         made = builder.alloc(element.element, extents, f"{key.buffer.name}_rows", zero=False)
         own = self.loop.regions[0].arguments[0]
 
@@ -202,7 +216,7 @@ class _Blocks:
                     operands = [self.anew(value) for value in operation.operands]
                     self.builder.emit(core.CHECK, operands, operation.attributes)
 
-            self.along(iteration, simd=False)
+            self.along(iteration, simd=False, bound=self.count)
 
     def sums(self, carried: Sequence[Value]) -> Sequence[Value]:
         """What is left of the last group, and the carried sums."""
@@ -218,7 +232,7 @@ class _Blocks:
         def iteration(*sums: Value) -> Sequence[Value]:
             return self.added(dict(zip(arguments, sums, strict=True)))
 
-        return self.along(iteration, carried, simd=False)
+        return self.along(iteration, carried, simd=False, bound=self.count)
 
     def added(self, running: dict[Value, Value]) -> Sequence[Value]:
         """One iteration of the carried sums."""
@@ -251,7 +265,7 @@ class _Blocks:
 
     def widened(self, operation: Operation, mapping: dict[Value, Value]) -> None:
         """Private memory, one for each iteration of the block; or a handle of it."""
-        operands = [*mapped(operation.operands, mapping), self.builder.index(LANES)]
+        operands = [*mapped(operation.operands, mapping), self.builder.index(self.width)]
         self.builder.span = operation.span
         names = [operation.result.name]
         (mapping[operation.result],) = self.builder.emit(operation.row, operands, operation.attributes, names=names)
@@ -327,7 +341,11 @@ class _Blocks:
         return self.place
 
     def along(
-        self, iteration: Callable[..., Sequence[Value] | None], carried: Sequence[Value] = (), simd: bool = True
+        self,
+        iteration: Callable[..., Sequence[Value] | None],
+        carried: Sequence[Value] = (),
+        simd: bool = True,
+        bound: Value | None = None,
     ) -> tuple[Value, ...]:
         """A loop over the block; `iteration` takes and gives what it carries."""
 
@@ -342,7 +360,7 @@ class _Blocks:
         self.lane, self.place = {}, None
         attributes = {"step": 1, "exit": False} | ({"unordered": True, "simd": True} if simd else {})
         names = [value.name for value in carried]
-        bounds = (builder.index(0), self.count)
+        bounds = (builder.index(0), bound or self.bound)
         return builder.emit(core.FOR, (*bounds, *carried), attributes, (block.region(),), names)
 
     def flush(
@@ -429,7 +447,7 @@ class _Blocks:
         """An array over the block, made where the block begins."""
         assert isinstance(value.type, Scalar)
         with self.builder.at(self.level):
-            return self.builder.alloc(value.type, (self.builder.index(LANES),), value.name, zero=False)
+            return self.builder.alloc(value.type, (self.builder.index(self.width),), value.name, zero=False)
 
     def cost(self, value: Value) -> int:
         """How many integer operations make a value again from what all iterations share and the index."""
@@ -452,7 +470,8 @@ class _Blocks:
             return self.mapping.get(value, value)
         if value is self.loop.regions[0].arguments[0]:
             sign = ops.ADD if self.loop.attributes["step"] > 0 else ops.SUB
-            self.lane[value] = self.builder.op(sign, self.base, self.at)
+            place = self.builder.op(ops.MINIMUM, self.at, self.last) if self.vector > 1 else self.at
+            self.lane[value] = self.builder.op(sign, self.base, place)
         elif value in self.kept:
             self.lane[value] = self.builder.load(self.kept[value], (self.at,))
         else:
@@ -565,6 +584,3 @@ def _users(region: Region) -> dict[Value, list[int]]:
             for value in inner.results:
                 found.setdefault(value, []).append(id(inner))
     return found
-
-
-__all__ = ["LANES", "lanes"]

@@ -13,7 +13,7 @@ from adgen.frontend.lower import lower
 from adgen.ir import core
 from adgen.ir.interpret import run
 from adgen.ir.nodes import Function, Operation, walk
-from adgen.passes import lanes as module
+from adgen.passes import lane_choice as module
 from adgen.passes.activity import roots
 from adgen.passes.independence import Tie, independence
 from adgen.passes.lanes import lanes
@@ -29,6 +29,7 @@ SIZES = (0, 1, 63, 64, 65, 150)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of four, so that small programs have several."""
     monkeypatch.setattr(module, "LANES", 4)
+    monkeypatch.setattr(module, "VECTORS", 2)
 
 
 @pytest.mark.usefixtures("few")
@@ -134,6 +135,34 @@ def prefix(x):
     for i in range(1, x.shape[0]):
         x[i] = x[i] + x[i - 1]
     return x[-1]
+
+
+def mapped(x, table):
+    """Only stores, by way of memory of a known size."""
+    out = np.zeros((x.shape[0], 2))
+    for n in range(x.shape[0]):
+        R = np.zeros((3, 3))
+        for i in range(3):
+            for j in range(3):
+                R[i, j] = np.sin(x[n] * table[i]) + table[j]
+        for k in range(4):
+            for i in range(3):
+                for j in range(3):
+                    R[i, j] = R[i, j] * R[j, i] + 0.1 * k
+        out[n, 0] = R[0, 1]
+        out[n, 1] = R[2, 2] if R[2, 2] < 1.0 else 1.0 / R[2, 2]
+    return out
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_the_last_iteration_may_be_computed_again(n: int) -> None:
+    """Whole vectors, whatever is left over; C and the interpreter agree."""
+    x, table = np.linspace(-1, 1, n), np.array([0.5, -0.2, 0.9])
+    before = lowered(mapped, x=x, table=table)
+    after = lanes(before, everywhere=True)
+    expected = run(before, [x, table]).results[0]
+    assert np.array_equal(run(after, [x, table]).results[0], expected)
+    np.testing.assert_allclose(adgen.jit(mapped)(x, table), expected, rtol=1e-14)
 
 
 def carried(x):
