@@ -20,11 +20,12 @@ from adgen.ir.types import is_float
 from adgen.passes.independence import ACCESSES, Independence, checks_first, independence, keeps_order
 from adgen.passes.indices import Definitions, Indices
 from adgen.passes.lane_rows import Rows
-from adgen.passes.variance import Kind, Variance
+from adgen.passes.variance import Kind, Variance, walk_all
 
 DEEPER = 8  # how many times as often an inner loop's statements run, when nothing is known
 STRIDED = 0.3  # largest share of accesses along the rows of shared arrays
 FEWEST = 16  # iterations, where their number is known
+APART = (Kind.AGREED, Kind.ONE_BY_ONE)
 LANES = 64  # iterations of a block
 VECTORS = 8  # iterations that fill the vectors of all machines
 NEAR = 24_000  # bytes of a block that stay in the nearest cache
@@ -93,11 +94,13 @@ class Choice:
 
 
 def _only_stores(loop: Operation, variance: Variance) -> bool:
-    """True when all that iterations do to shared memory is to store, where nothing is read: that may be repeated."""
+    """True when iterations change shared memory where nobody looks, each its own: all else may be done again."""
     if loop.regions[0].arguments[1:] or variance.found.added:
         return False
-    accesses = [o for o in walk(loop.regions[0]) if o.row in ACCESSES]
-    return all(o.row is core.STORE for o in accesses if variance.root[o.operands[0]] in variance.found.own)
+    touched = {variance.root[o.operands[0]] for o in walk(loop.regions[0]) if o.row is core.LOAD}
+    inside = [o for owner, kind in variance.kinds.items() if kind in APART for o in walk_all(owner)]
+    changed = {variance.root[o.operands[0]] for o in inside if o.row in (core.STORE, core.ACCUMULATE)}
+    return not variance.found.own & (touched | changed)
 
 
 def _few(loop: Operation, definitions: Definitions) -> bool:
@@ -151,7 +154,7 @@ def _weigh(region: Region, weight: float, rows: Rows, variance: Variance, weight
                 weights.strided += weight
             else:
                 weights.good += weight
-        for inner in operation.regions if kind is Kind.AROUND else ():
+        for inner in operation.regions if kind in (Kind.AROUND, Kind.AGREED) else ():
             weights.loops += operation.row is core.FOR
             _weigh(inner, weight * (DEEPER if operation.row is core.FOR else 1), rows, variance, weights)
 

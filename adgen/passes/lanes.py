@@ -12,7 +12,7 @@ are taken in the program's order.  Checks come before everything else of a block
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 
 from adgen import ops
 from adgen.ir import core
@@ -130,6 +130,7 @@ class _Writer:
         self.users = _users(loop.regions[0])
         self.lane: dict[Value, Value] = {}  # what varies, inside the loop over the block that is being written
         self.place: Value | None = None  # that loop's index
+        self.exact = False  # whether it ends with the last iteration
 
     # -- the loop over blocks ------------------------------------------------------------------------------------
 
@@ -216,7 +217,7 @@ class _Writer:
                     operands = [self.anew(value) for value in operation.operands]
                     self.builder.emit(core.CHECK, operands, operation.attributes)
 
-            self.along(iteration, simd=False, bound=self.count)
+            self.along(iteration, simd=False, exact=True)
 
     def sums(self, carried: Sequence[Value]) -> Sequence[Value]:
         """What is left of the last group, and the carried sums."""
@@ -232,7 +233,7 @@ class _Writer:
         def iteration(*sums: Value) -> Sequence[Value]:
             return self.added(dict(zip(arguments, sums, strict=True)))
 
-        return self.along(iteration, carried, simd=False, bound=self.count)
+        return self.along(iteration, carried, simd=False, exact=True)
 
     def added(self, running: dict[Value, Value]) -> Sequence[Value]:
         """One iteration of the carried sums."""
@@ -261,7 +262,7 @@ class _Writer:
                 self.around_loop(operation)
             else:
                 self.flush()
-                self.one_by_one(operation) if kind is Kind.ONE_BY_ONE else self.around_branch(operation)
+                WAYS[kind](self, operation)
 
     def widened(self, operation: Operation, mapping: dict[Value, Value]) -> None:
         """Private memory, one for each iteration of the block; or a handle of it."""
@@ -314,13 +315,7 @@ class _Writer:
         regions = []
         for region in operation.regions:
             with self.builder.block() as block:
-                self.region(region)
-                assigned = [
-                    (self.kept[result], value)
-                    for result, value, varying in zip(operation.results, region.results, varies, strict=True)
-                    if varying
-                ]
-                self.flush(assigned, region)
+                self.branch(operation, region)
                 steady = [value for value, varying in zip(region.results, varies, strict=True) if not varying]
                 block.results = mapped(steady, self.mapping)
             regions.append(block.region())
@@ -331,6 +326,31 @@ class _Writer:
         names = [value.name for value in steady]
         made = self.builder.emit(core.IF, condition, {"types": types}, regions, names)
         self.mapping.update(zip(steady, made, strict=True))
+
+    def branch(self, operation: Operation, region: Region) -> tuple[Value, ...]:
+        """One branch, side by side; what varies of its results goes to their arrays."""
+        self.region(region)
+        pairs = zip(operation.results, region.results, strict=True)
+        assigned = [(self.kept[result], value) for result, value in pairs if result in self.variance.values]
+        self.flush(assigned, region)
+        return ()
+
+    def agreed(self, operation: Operation) -> None:
+        """A branch that all iterations of the block take, or none; else each takes its own."""
+        builder = self.builder
+        self.kept.update((result, self.array(result)) for result in operation.results)
+        (condition,) = operation.operands
+
+        def counted(total: Value) -> Sequence[Value]:
+            one = builder.op(ops.SELECT, self.get(condition), builder.index(1), builder.index(0))
+            return (builder.op(ops.ADD, total, one),)
+
+        (taking,) = self.along(counted, (builder.const(0, I64, name="taking"),))
+        ways = [(operation, region) for region in operation.regions]
+
+        all_of, none = builder.op(ops.EQ, taking, self.bound), builder.op(ops.EQ, taking, builder.index(0))
+        apart = partial(builder.branch, none, partial(self.branch, *ways[1]), partial(self.one_by_one, operation))
+        builder.branch(all_of, partial(self.branch, *ways[0]), apart)
 
     # -- loops over the iterations of a block --------------------------------------------------------------------
 
@@ -345,12 +365,15 @@ class _Writer:
         iteration: Callable[..., Sequence[Value] | None],
         carried: Sequence[Value] = (),
         simd: bool = True,
-        bound: Value | None = None,
+        exact: bool = False,
     ) -> tuple[Value, ...]:
-        """A loop over the block; `iteration` takes and gives what it carries."""
+        """A loop over the block; `iteration` takes and gives what it carries.
+
+        `exact`: it ends with the last iteration, whatever vectors hold.
+        """
 
         def body(place: Value, *sums: Value) -> Sequence[Value]:
-            self.lane, self.place = {}, place
+            self.lane, self.place, self.exact = {}, place, exact
             return iteration(*sums) or ()
 
         builder = self.builder
@@ -360,7 +383,7 @@ class _Writer:
         self.lane, self.place = {}, None
         attributes = {"step": 1, "exit": False} | ({"unordered": True, "simd": True} if simd else {})
         names = [value.name for value in carried]
-        bounds = (builder.index(0), bound or self.bound)
+        bounds = (builder.index(0), self.count if exact else self.bound)
         return builder.emit(core.FOR, (*bounds, *carried), attributes, (block.region(),), names)
 
     def flush(
@@ -375,7 +398,7 @@ class _Writer:
         begins with it.  `sums` are the carried sums of the loop itself.
         """
         group, self.group = self.group, []
-        apart = [operation for operation in group if self.is_apart(operation)]
+        apart = self.apart(group)
         together = [operation for operation in group if operation not in apart]
         totals = [operation for operation in together if self.is_total(operation)]
         assigned = [(array, value) for array, value in assigned if self.kept.get(value) is not array]
@@ -408,7 +431,7 @@ class _Writer:
                 buffer, _, *indices = mapped(operation.operands, self.mapping)
                 self.builder.accumulate(buffer, total, indices)
         if apart:
-            self.along(lambda: self.all_of(apart), simd=False)
+            self.along(lambda: self.all_of(apart), simd=self.vector > 1, exact=True)
             if assigned:
                 self.along(lambda: self.assign(assigned))
         return results[len(totals) :]
@@ -417,9 +440,27 @@ class _Writer:
         """Where a sum of such values starts."""
         return self.builder.const(0, value.type, name=f"{value.name}_sum" if value.name else "")
 
+    def apart(self, group: Sequence[Operation]) -> list[Operation]:
+        """What comes after the rest of a group, and what is only read for that."""
+        found = {id(operation) for operation in group if self.is_apart(operation)}
+        if not found:
+            return []
+        written = {self.root[o.operands[0]] for o in group if o.row in (core.STORE, core.ACCUMULATE)}
+        for operation in group:
+            read = operation.row is core.LOAD and self.root[operation.operands[0]] not in written
+            if read and all(user in found for user in self.users.get(operation.result, ())):
+                found.add(id(operation))
+        return [operation for operation in group if id(operation) in found]
+
     def is_apart(self, operation: Operation) -> bool:
-        """True for additions to shared elements that may be the same in several iterations, or have an order."""
-        if operation.row is not core.ACCUMULATE or self.root[operation.operands[0]] not in self.found.added:
+        """True for additions to shared elements that may be the same in several iterations, or have an order, and for
+        all that must not be done again for the last iteration."""
+        if operation.row not in (core.STORE, core.ACCUMULATE):
+            return False
+        buffer = self.root[operation.operands[0]]
+        if buffer in self.found.own:
+            return self.vector > 1
+        if buffer not in self.found.added:
             return False
         varying = any(value in self.variance.values for value in operation.operands[2:])
         return varying or (is_float(operation.operands[1].type) and not self.unordered)
@@ -470,7 +511,7 @@ class _Writer:
             return self.mapping.get(value, value)
         if value is self.loop.regions[0].arguments[0]:
             sign = ops.ADD if self.loop.attributes["step"] > 0 else ops.SUB
-            place = self.builder.op(ops.MINIMUM, self.at, self.last) if self.vector > 1 else self.at
+            place = self.builder.op(ops.MINIMUM, self.at, self.last) if self.vector > 1 and not self.exact else self.at
             self.lane[value] = self.builder.op(sign, self.base, place)
         elif value in self.kept:
             self.lane[value] = self.builder.load(self.kept[value], (self.at,))
@@ -524,11 +565,14 @@ class _Writer:
             both = [self.get(region.results[k]) for region in operation.regions]
             self.lane[result] = self.builder.op(ops.SELECT, condition, *both, name=result.name)
 
-    def one_by_one(self, operation: Operation) -> None:
+    def one_by_one(self, operation: Operation) -> tuple[Value, ...]:
         """Control that iterations take different ways, as it was."""
 
+        made = {inner.result for inner in _within(operation) if inner.row is core.ALLOC}
+        own = {handle for handle in self.wide if self.root[handle] in made}
+
         def access(builder: Builder, inner: Operation, local: dict[Value, Value]) -> bool:
-            if not inner.operands or inner.operands[0] not in self.wide or inner.row is core.DIM:
+            if not inner.operands or inner.operands[0] not in self.wide - own or inner.row is core.DIM:
                 return False
             if inner.row is core.RESHAPE:
                 self.widened(inner, local)
@@ -544,7 +588,14 @@ class _Writer:
             self.lane.update((value, local[value]) for value in operation.results)
             self.keep([operation], set())
 
-        self.along(iteration, simd=False)
+        return self.along(iteration, simd=False)
+
+
+WAYS = {
+    Kind.AROUND: _Writer.around_branch,
+    Kind.AGREED: _Writer.agreed,
+    Kind.ONE_BY_ONE: _Writer.one_by_one,
+}
 
 
 def _ascending(builder: Builder, loop: Operation, mapping: dict[Value, Value]) -> tuple[Value, Value]:

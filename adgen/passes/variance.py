@@ -7,6 +7,7 @@ vary is the same in every iteration, from the same operations on the same operan
 - *uniform*: once for all iterations;
 - *around*: control that all iterations take the same way, around operations of which some vary;
 - *side by side*: an operation on numbers, or an access, one for each iteration;
+- *agreed*: a branch worth running side by side where all iterations of a block take it the same way;
 - *one by one*: control that iterations take different ways; it runs for one iteration after the other.
 """
 
@@ -17,8 +18,10 @@ from enum import Enum, auto
 
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Value, walk
+from adgen.ir.types import is_float
 from adgen.passes.independence import ACCESSES, Independence
 
+LEAST_AGREED = 12  # floating-point operations of a branch that are worth looking whether all iterations take it
 MOST_CHOSEN = 24  # operations that both branches of an `if` may have to run side by side
 
 
@@ -28,6 +31,7 @@ class Kind(Enum):
     UNIFORM = auto()
     AROUND = auto()
     SIDE_BY_SIDE = auto()
+    AGREED = auto()
     ONE_BY_ONE = auto()
 
 
@@ -40,6 +44,7 @@ class Variance:
         self.values: set[Value] = set(loop.regions[0].arguments)
         self.memory: set[Value] = set(found.own)
         self.kinds: dict[Operation, Kind] = {}
+        self.conditional = False  # inside a branch that not all iterations take
         size = -1
         while size != len(self.values) + len(self.memory):
             size = len(self.values) + len(self.memory)
@@ -83,7 +88,7 @@ class Variance:
             if varying:
                 self.values.add(operation.result)
             return Kind.SIDE_BY_SIDE if varying else Kind.UNIFORM
-        if buffer in self.found.private and not varying and buffer not in self.memory:
+        if buffer in self.found.private and not (varying or self.conditional or buffer in self.memory):
             return Kind.UNIFORM
         if buffer in self.found.private:
             self.memory.add(buffer)
@@ -108,7 +113,7 @@ class Variance:
                 for inner in walk_all(operation):
                     self.values.update(inner.results)
                 return Kind.SIDE_BY_SIDE
-            return self._apart(operation)
+            return self._agreed(operation) if self._is_worth(operation) else self._apart(operation)
         varies = False
         for region in operation.regions:
             varies |= self._region(region)
@@ -117,6 +122,20 @@ class Variance:
                 self.values.add(result)
                 varies = True
         return Kind.AROUND if varies else Kind.UNIFORM
+
+    def _is_worth(self, operation: Operation) -> bool:
+        """True for a branch with much to do, and no branch of that kind around it."""
+        numbers = sum(o.row.pure and is_float(o.result.type) for o in walk_all(operation) if len(o.results) == 1)
+        return numbers >= LEAST_AGREED and not self.conditional
+
+    def _agreed(self, operation: Operation) -> Kind:
+        """Everything in it is classified as if all iterations ran it; what comes out of it varies."""
+        self.conditional = True
+        for region in operation.regions:
+            self._region(region)
+        self.conditional = False
+        self.values.update(operation.results)
+        return Kind.AGREED
 
     def _apart(self, operation: Operation) -> Kind:
         """Everything in it varies, and so does the memory that it writes; its own is made in it."""
