@@ -16,6 +16,7 @@ from adgen.passes.custom import external_calls, inline_custom
 from adgen.passes.dead_code import dead_code, keep_results
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
+from adgen.passes.fuse import fuse
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.implicit import implicit
@@ -48,6 +49,7 @@ EMITTED: tuple[Pass, ...] = (
     hoist,
     hoist_checks,
     hoist,
+    fuse,
     copies,
     sink_buffers,
     fold,

@@ -12,6 +12,7 @@ PASSES = {
     "dead_code",
     "fold",
     "forward_stores",
+    "fuse",
     "hoist",
     "hoist_checks",
     "induction",

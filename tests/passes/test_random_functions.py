@@ -15,6 +15,7 @@ from adgen.passes.copies import copies
 from adgen.passes.dead_code import dead_code
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
+from adgen.passes.fuse import fuse
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.induction import induction
@@ -37,6 +38,7 @@ PASSES = (
     dead_code,
     fold,
     forward_stores,
+    fuse,
     hoist,
     induction,
     sink_buffers,
