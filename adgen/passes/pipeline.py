@@ -24,6 +24,7 @@ from adgen.passes.independent import independent
 from adgen.passes.induction import induction
 from adgen.passes.lanes import lanes
 from adgen.passes.sink_buffers import sink_buffers
+from adgen.passes.vanishing import vanishing
 from adgen.passes.write_back import write_back
 
 Pass = Callable[[Function], Function]
@@ -54,6 +55,7 @@ EMITTED: tuple[Pass, ...] = (
     sink_buffers,
     fold,
     dead_code,
+    vanishing,
     contractions,
     lanes,
     independent,

@@ -19,6 +19,7 @@ PASSES = {
     "rebuild",
     "sink_buffers",
     "unroll",
+    "vanishing",
     "write_back",
 }
 

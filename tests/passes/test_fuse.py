@@ -4,14 +4,10 @@ import numpy as np
 import pytest
 
 import adgen
-from adgen.driver import lower_function
 from adgen.ir.nodes import Function
-from adgen.passes.adjoint import adjoint
-from adgen.passes.dead_code import keep_results
 from adgen.passes.fuse import fuse
-from adgen.passes.pipeline import optimise, simplify
-from adgen.runtime.signatures import describe_arguments
-from tests.passes.support import assert_same, parse, rows
+from adgen.passes.pipeline import optimise
+from tests.passes.support import assert_same, gradient_of, parse, rows
 
 TWO = """function f(%x: f64[:], %y: f64[:], %p: f64[:]) -> (t) {{
   %0 = const {{type="i64", value=0}} : i64
@@ -154,10 +150,3 @@ def test_a_gradient_of_elements_has_one_pass() -> None:
     function = optimise(gradient_of(prices, x, y))
     assert rows(function)["alloc"] == 2 and rows(function)["accumulate"] == 0
     assert rows(function)["for"] == 2  # the elements, and the zeros behind those of `x`
-
-
-def gradient_of(function, *arguments) -> Function:
-    names = function.__code__.co_varnames[: len(arguments)]
-    lowered = lower_function(function, describe_arguments(dict(zip(names, arguments)))).function
-    pulled = adjoint(simplify(lowered), range(len(arguments)), seeds="one")
-    return keep_results(pulled, [f"{name}_bar" for name in names])
