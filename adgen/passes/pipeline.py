@@ -14,6 +14,7 @@ from adgen.passes.contractions import contractions
 from adgen.passes.copies import copies
 from adgen.passes.custom import external_calls, inline_custom
 from adgen.passes.dead_code import dead_code, keep_results
+from adgen.passes.equal_extents import equal_extents
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
 from adgen.passes.fuse import fuse
@@ -50,6 +51,7 @@ EMITTED: tuple[Pass, ...] = (
     hoist,
     hoist_checks,
     hoist,
+    equal_extents,
     fuse,
     copies,
     sink_buffers,

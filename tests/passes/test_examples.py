@@ -10,6 +10,7 @@ PASSES = {
     "contractions",
     "copies",
     "dead_code",
+    "equal_extents",
     "fold",
     "forward_stores",
     "fuse",

@@ -13,6 +13,7 @@ from adgen.ir.verify import verify
 from adgen.passes.checkpoint import checkpointed
 from adgen.passes.copies import copies
 from adgen.passes.dead_code import dead_code
+from adgen.passes.equal_extents import equal_extents
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
 from adgen.passes.fuse import fuse
@@ -39,6 +40,7 @@ PASSES = (
     fold,
     forward_stores,
     fuse,
+    equal_extents,
     hoist,
     induction,
     sink_buffers,
