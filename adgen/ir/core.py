@@ -27,10 +27,11 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `unknown` | scalars | `type` | any number of the type |
 
 `for`: the region takes the index and the carried values and yields the next carried values; with `exit` it first
-yields a `bool`, and the loop ends after an iteration that yields False; `unordered` allows its carried sums to be taken
-in any order, `simd` says that its iterations do not depend on each other otherwise, `abreast` that they are so many
-directions of a derivative.  `while`: region 0 takes the carried values and yields a `bool`, region 1 takes them and
-yields the next.  Only scalars are carried or yielded by regions.
+yields a `bool`, and the loop ends after an iteration that yields False; `unordered` allows its sums to be taken in any
+order, and one in memory to begin with its first term instead of zero; `simd` says that its iterations do not depend on
+each other otherwise, `abreast` that they are so many directions of a derivative, `parallel` that so many threads may
+share them.  `while`: region 0 takes the carried values and yields a `bool`, region 1 takes them and yields the next.
+Only scalars are carried or yielded by regions.
 `call`: runs a function of `Function.callees`, which takes and gives scalars alone.  It touches no memory of the
 caller's and gives the same for the same operands, but may raise.
 `contract`: for every i below `rows` and j below `columns` adds to the target the sum over l below `depth` of factor *

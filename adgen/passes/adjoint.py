@@ -228,7 +228,11 @@ def _elementwise(reverse: Reverse, operation: Operation) -> None:
     if not any(needed):
         return
     pullback = operation.row.pullback  # type: ignore[attr-defined]
-    parts = pullback(reverse.builder, operation.operands, operation.result, cotangent, needed)
+    given = cotangent
+    if operation.row is ops.MUL and operation.operands[0] is operation.operands[1]:
+        two = reverse.builder.const(2.0, cotangent.type)  # other squares may have the same cotangent
+        given, needed = reverse.builder.op(ops.MUL, two, cotangent), (True, False)
+    parts = pullback(reverse.builder, operation.operands, operation.result, given, needed)
     plain = cotangent in reverse.plain and operation.row is not ops.SELECT
     for position, (value, part) in enumerate(zip(operation.operands, parts, strict=True)):
         if part is not None and plain:

@@ -69,7 +69,7 @@ def independence(loop: Operation, root: Mapping[Value, Value]) -> Independence |
         rows = {operation.row for operation in touching}
         if rows == {core.LOAD}:
             continue
-        if _are_own(touching, region.arguments[0]):
+        if are_own(touching, region.arguments[0]):
             found.own.add(buffer)
         elif rows == {core.ACCUMULATE}:
             found.added.add(buffer)
@@ -79,7 +79,7 @@ def independence(loop: Operation, root: Mapping[Value, Value]) -> Independence |
     return found
 
 
-def _are_own(touching: list[Operation], index: Value) -> bool:
+def are_own(touching: list[Operation], index: Value) -> bool:
     """True when the loop's index stands at one axis of every access, through one handle."""
     handles = {operation.operands[0] for operation in touching}
     places = [{axis for axis, value in enumerate(o.operands[ACCESSES[o.row] :]) if value is index} for o in touching]

@@ -16,8 +16,10 @@ from adgen.passes.contractions import contractions
 from adgen.passes.copies import copies
 from adgen.passes.custom import external_calls, inline_custom
 from adgen.passes.dead_code import dead_code, keep_results
+from adgen.passes.equal_extents import equal_extents
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
+from adgen.passes.fuse import fuse
 from adgen.passes.gathers import gathers
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
@@ -31,6 +33,7 @@ from adgen.passes.parts import parts
 from adgen.passes.rotations import rotations
 from adgen.passes.sink_buffers import sink_buffers
 from adgen.passes.unroll import unroll
+from adgen.passes.vanishing import vanishing
 from adgen.passes.write_back import write_back
 
 Pass = Callable[[Function], Function]
@@ -58,10 +61,13 @@ EMITTED: tuple[Pass, ...] = (
     hoist,
     hoist_checks,
     hoist,
+    equal_extents,
+    fuse,
     copies,
     sink_buffers,
     fold,
     dead_code,
+    vanishing,
     contractions,
     gathers,
     fold,

@@ -10,8 +10,10 @@ PASSES = {
     "contractions",
     "copies",
     "dead_code",
+    "equal_extents",
     "fold",
     "forward_stores",
+    "fuse",
     "hoist",
     "hoist_checks",
     "induction",
@@ -19,6 +21,7 @@ PASSES = {
     "rebuild",
     "sink_buffers",
     "unroll",
+    "vanishing",
     "write_back",
 }
 

@@ -13,8 +13,10 @@ from adgen.ir.verify import verify
 from adgen.passes.checkpoint import checkpointed
 from adgen.passes.copies import copies
 from adgen.passes.dead_code import dead_code
+from adgen.passes.equal_extents import equal_extents
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
+from adgen.passes.fuse import fuse
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.induction import induction
@@ -38,6 +40,8 @@ PASSES = (
     dead_code,
     fold,
     forward_stores,
+    fuse,
+    equal_extents,
     hoist,
     induction,
     sink_buffers,
