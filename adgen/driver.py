@@ -26,7 +26,7 @@ from adgen.runtime.missing import searches
 from adgen.runtime.programs import Program, Site
 from adgen.runtime.tracing import begun
 from adgen.runtime.wrt import Wrt
-from adgen.toolchain import build
+from adgen.toolchain import build, prepare
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Build:
 
 def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Build:
     """One product of a function, compiled."""
+    prepare()
     primal = lower_function(function, specs, kinks=product == "kinks")
     for text in searches(primal, wrt) if wrt else ():
         warn(text)
