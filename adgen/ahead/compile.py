@@ -34,7 +34,7 @@ REPORT = "report.json"
 
 
 class Clock:
-    """Seconds by stage; `tell` is told which stage begins."""
+    """Seconds by stage, of a part of a stage under `stage: part`; `tell` is told which one begins."""
 
     def __init__(self, tell: Tell) -> None:
         self.tell = tell
@@ -124,14 +124,14 @@ def _made(
     prove: bool = False,
 ) -> Made:
     """The one straight line: subjects, their costs, C for them, the library, and whether it is right."""
-    from adgen.ahead.findings import findings, measured, notes
-    from adgen.ahead.units import subjects as make_subjects
-    from adgen.emit import emit
-    from adgen.emit.profile import PROFILES
-    from adgen.toolchain.stack import measure
+    with clock.stage("importing"):
+        from adgen.ahead.findings import findings, measured, notes
+        from adgen.ahead.units import subjects as make_subjects
+        from adgen.emit import emit
+        from adgen.emit.profile import PROFILES
+        from adgen.toolchain.stack import measure
 
-    with clock.stage("differentiating"):
-        subjects, skipped = make_subjects(targets, options, clock.tell)
+    subjects, skipped = make_subjects(targets, options, clock.stage)
     with clock.stage("counting"):
         costs = [measured(subject) for subject in subjects]
     with clock.stage("writing C"):

@@ -7,6 +7,7 @@ nothing.  `optimise` prepares any function for emission.  Both take and give a f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function
@@ -26,6 +27,7 @@ from adgen.passes.sink_buffers import sink_buffers
 from adgen.passes.write_back import write_back
 
 Pass = Callable[[Function], Function]
+Watch = Callable[[str], AbstractContextManager[None]]  # around each pass, by its name
 
 PRIMAL: tuple[Pass, ...] = (
     fold,
@@ -62,25 +64,31 @@ EMITTED: tuple[Pass, ...] = (
 HELPED: tuple[Pass, ...] = (contractions, lanes, independent)
 
 
+def unwatched(name: str) -> AbstractContextManager[None]:
+    """Nothing around a pass."""
+    return nullcontext()
+
+
 def simplify(function: Function) -> Function:
     """A primal made ready for differentiation."""
     return apply(implicit(function), PRIMAL)
 
 
-def optimise(function: Function, plain: bool = False) -> Function:
+def optimise(function: Function, plain: bool = False, watch: Watch = unwatched) -> Function:
     """Any function made ready for emission; `plain`: without what libraries and vector units do better."""
-    return apply(inline_custom(function), [step for step in EMITTED if not plain or step not in HELPED])
+    return apply(inline_custom(function), [step for step in EMITTED if not plain or step not in HELPED], watch)
 
 
-def apply(function: Function, passes: Sequence[Pass]) -> Function:
+def apply(function: Function, passes: Sequence[Pass], watch: Watch = unwatched) -> Function:
     """Run passes one after the other on a function and each of its callees."""
 
     def through(each: Function) -> Function:
         for step in passes:
-            each = step(each)
+            with watch(step.__name__):
+                each = step(each)
         return each
 
     return everywhere(reachable(function), through)
 
 
-__all__ = ["EMITTED", "PRIMAL", "apply", "keep_results", "optimise", "simplify"]
+__all__ = ["EMITTED", "PRIMAL", "apply", "keep_results", "optimise", "simplify", "unwatched"]
