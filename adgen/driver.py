@@ -26,7 +26,7 @@ from adgen.runtime.missing import searches
 from adgen.runtime.programs import Program, Site
 from adgen.runtime.tracing import begun
 from adgen.runtime.wrt import Wrt
-from adgen.toolchain import build
+from adgen.toolchain import build, prepare
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ def compile_product(
     function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None, threads: int = 1
 ) -> Build:
     """One product of a function, compiled for a number of threads."""
+    prepare()
     primal = lower_function(function, specs, kinks=product == "kinks")
     for text in searches(primal, wrt) if wrt else ():
         warn(text)

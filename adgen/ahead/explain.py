@@ -145,7 +145,7 @@ def explain_file(path: Path, options: Options) -> list[Explanation]:
     """
     from adgen.ahead.units import subjects
 
-    found, _ = subjects(functions(load(path), options.function), options, lambda _: None)
+    found, _ = subjects(functions(load(path), options.function), options)
     return [explanation(made, measured(made)) for made in found if made.wrt is not None]
 
 

@@ -86,6 +86,7 @@ def compile_command(
     ] = False,
     threads: Annotated[int, typer.Option(help="How many threads long independent loops are divided among.")] = 1,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say more, and name the compiler's command.")] = False,
+    timings: Annotated[bool, typer.Option("--timings", help="Say how long each stage and each pass took.")] = False,
 ) -> None:
     """Compile functions and their derivatives to the package OUT/<file>_ad."""
     from adgen.ahead import Options, compile_file
@@ -98,6 +99,8 @@ def compile_command(
     with progress() as tell:
         report = compile_file(file, out, options, tell)
     typer.echo(report.text(verbose))
+    if timings:
+        typer.echo(f"\n{report.timings()}")
 
 
 @app.command()

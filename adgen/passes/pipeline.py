@@ -7,7 +7,8 @@ nothing.  `optimise` prepares any function for emission.  Both take and give a f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
 
 from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function
@@ -37,6 +38,7 @@ from adgen.passes.vanishing import vanishing
 from adgen.passes.write_back import write_back
 
 Pass = Callable[[Function], Function]
+Watch = Callable[[str], AbstractContextManager[None]]  # around each pass, by its name
 
 PRIMAL: tuple[Pass, ...] = (
     fold,
@@ -85,28 +87,38 @@ EMITTED: tuple[Pass, ...] = (
 HELPED: tuple[Pass, ...] = (contractions, gathers, columns, parts, lanes, independent)
 
 
+def unwatched(name: str) -> AbstractContextManager[None]:
+    """Nothing around a pass."""
+    return nullcontext()
+
+
 def simplify(function: Function) -> Function:
     """A primal made ready for differentiation."""
     return apply(implicit(function), PRIMAL)
 
 
-def optimise(function: Function, plain: bool = False, threads: int = 1) -> Function:
+def optimise(function: Function, plain: bool = False, threads: int = 1, watch: Watch = unwatched) -> Function:
     """Any function made ready for emission, with loops divided among a number of threads; `plain`: without what
     libraries and vector units do better."""
-    divided = partial(parts, count=threads)
+
+    @wraps(parts)
+    def divided(each: Function) -> Function:
+        return parts(each, threads)
+
     steps = [divided if step is parts else step for step in EMITTED if not plain or step not in HELPED]
-    return apply(inline_custom(function), steps)
+    return apply(inline_custom(function), steps, watch)
 
 
-def apply(function: Function, passes: Sequence[Pass]) -> Function:
+def apply(function: Function, passes: Sequence[Pass], watch: Watch = unwatched) -> Function:
     """Run passes one after the other on a function and each of its callees."""
 
     def through(each: Function) -> Function:
         for step in passes:
-            each = step(each)
+            with watch(step.__name__):
+                each = step(each)
         return each
 
     return everywhere(reachable(function), through)
 
 
-__all__ = ["EMITTED", "PRIMAL", "apply", "keep_results", "optimise", "simplify"]
+__all__ = ["EMITTED", "PRIMAL", "apply", "keep_results", "optimise", "simplify", "unwatched"]

@@ -2,7 +2,8 @@
 
 Comes in: C files.  Goes out: object files and libraries.  Guaranteed: the compiler is the one that `$CC` names, else
 the first that works of `cc`, `gcc`, `clang` and the `ziglang` package; what it prints is part of the error when it
-fails.  What is found out about a compiler is kept in the cache folder, so that it is asked only once.
+fails.  What is found out about a compiler is kept in the cache folder, so that it is asked only once.  For which
+processor it schedules is measured (`tuning`).
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ class Compiler:
         return [text if process.returncode else None for process, text in zip(running, printed, strict=True)]
 
 
-def find_compiler() -> Compiler:
-    """The C compiler to use.
+def plain_compiler() -> Compiler:
+    """The C compiler to use, as it comes; `tuning.find_compiler` tells it what is fastest here.
 
     Raises AdgenError that says what to install when there is none.
     """
@@ -143,7 +144,7 @@ def _probe(command: tuple[str, ...]) -> Compiler | None:
         version = _answer([*command, "--version"])
         if not version:
             return None
-        known = [version.splitlines()[0], *(flag for flag in (NATIVE, INLINE) if _accepts(command, flag))]
+        known = [version.splitlines()[0], *(flag for flag in (NATIVE, INLINE) if accepts(command, flag))]
         remember("compiler", key, known)
     version, *native = known
     return Compiler(command, version, tuple(native), machine)
@@ -187,8 +188,9 @@ def _answer(command: Sequence[str]) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def _accepts(command: tuple[str, ...], flag: str) -> bool:
-    arguments = [*command, flag, "-Werror", "-x", "c", "-fsyntax-only", "-"]
+def accepts(command: Sequence[str], *flags: str) -> bool:
+    """Whether a compiler knows flags."""
+    arguments = [*command, *flags, "-Werror", "-x", "c", "-fsyntax-only", "-"]
     return subprocess.run(arguments, input="int x;\n", capture_output=True, text=True, check=False).returncode == 0
 
 

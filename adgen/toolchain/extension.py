@@ -18,8 +18,10 @@ from adgen.diagnostics import AdgenError
 from adgen.ops.foreign import Files
 from adgen.toolchain.blas import Library, library_for
 from adgen.toolchain.cache import cached, digest
-from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, find_compiler, python_headers
+from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, python_headers
+from adgen.toolchain.levels import level
 from adgen.toolchain.openmp import threads_for
+from adgen.toolchain.tuning import find_compiler
 
 SHARED = ("-shared", *(("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()))
 USER = "user"
@@ -57,7 +59,7 @@ def build(source: Source) -> Path:
         SUFFIX,
         source.external.digest,
     )
-    key = digest(*made_of, *library.compile, *library.link)
+    key = digest(*made_of, *level(source.c_source), *library.compile, *library.link)
     name = f"_adgen_{key}"
     folder = cached("library", key, lambda folder: _compile(source, name, compiler, library, folder))
     return folder / f"{name}{SUFFIX}"
@@ -75,8 +77,8 @@ def _compile(source: Source, name: str, compiler: Compiler, library: Library, fo
     ffi.emit_c_code(str(folder / "wrapper.c"))
     include = f"-I{python_headers()}"
     theirs = written(source.external, folder)
-    flags = [*STANDARD, *OPTIMISE, *compiler.native, *WARNINGS, "-isystem", USER, *library.compile]
-    function = [*flags, "-c", f"{stem}.c", "-o", "function.o"]
+    flags = [*STANDARD, *OPTIMISE, *level(source.c_source), *compiler.native, *WARNINGS, *library.compile]
+    function = [*flags, "-isystem", USER, "-c", f"{stem}.c", "-o", "function.o"]
     # the wrapper is not worth optimising: it only moves arguments
     wrapper = [*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", include, "-c", "wrapper.c", "-o", "wrapper.o"]
     compiler.run_all([function, wrapper, *(compiling(file, compiler) for file in theirs)], folder)
