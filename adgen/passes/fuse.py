@@ -1,17 +1,18 @@
 """Loops over the same range, one after the other, that become one loop.
 
 Comes in: a function.  Goes out: the function in which a loop that goes on with what an earlier one left in a local
-buffer, element by element, is one loop with it, so that the buffer is a value of an iteration and may go.  Guaranteed:
+buffer, element by element, is one loop with it, so that the buffer is a value of an iteration and goes.  Guaranteed:
 bit-identical results.
 
 Two loops may be one when the iterations of that one do not depend on each other: any order of them is then the order
 of the two, as long as each iteration does what is the first loop's before what is the second's.  Sums that both add to
 keep them apart, and so does a check, which would fail earlier.  Nests are fused as a whole.  A loop that a vector unit
-can run is not fused with one that it cannot.
+can run is not fused with one that it cannot, nor into one of so many arrays that compilers give up on it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ from adgen.passes.indices import Definitions, Indices
 from adgen.passes.surgery import free_values, substitute
 
 FARTHEST = 64  # operations between two loops that are looked at
+MOST = 12  # arrays that the iterations of a fused loop touch
 
 
 def fuse(function: Function) -> Function:
@@ -74,6 +76,8 @@ class _Search:
         self.root = roots(function)
         self.local = {o.result for o in walk(function.body) if o.row is core.ALLOC}
         self.indices = Indices(Definitions(function))
+        self.results = {self.root[value] for value in function.results if value in self.root}
+        self.accesses = self.count(function.body)
 
     def region(self, region: Region) -> Region:
         """The region with its loops, and those in its operations, fused."""
@@ -104,10 +108,15 @@ class _Search:
         return None
 
     def hands_on(self, first: Operation, second: Operation) -> bool:
-        """True when the second loop reads a local buffer that the first one writes."""
+        """True when the second loop reads a local buffer that the first one writes, and nothing else looks at it."""
         written = {self.root[o.operands[0]] for o in walk(first.regions[0]) if o.row in (core.STORE, core.ACCUMULATE)}
         read = {self.root[o.operands[0]] for o in walk(second.regions[0]) if o.row is core.LOAD}
-        return bool(written & read & self.local)
+        counts = self.count(first.regions[0]) + self.count(second.regions[0])
+        return any(self.goes(memory, counts[memory]) for memory in written & read)
+
+    def goes(self, memory: Value, count: int) -> bool:
+        """True for a local buffer that is touched so often and not more."""
+        return memory in self.local and memory not in self.results and count == self.accesses[memory]
 
     def may_wait(self, first: Operation, between: Sequence[Operation]) -> bool:
         """True when a loop may run after the operations between."""
@@ -117,6 +126,15 @@ class _Search:
             or (operation.row is core.LOAD and self.root[operation.operands[0]] in written)
             for operation in between
         )
+
+    def count(self, region: Region) -> Counter[Value]:
+        """How often each memory is touched."""
+        return Counter(self.root[o.operands[0]] for o in walk(region) if o.row in ACCESSES)
+
+    def is_wide(self, loop: Operation) -> bool:
+        """True when a loop touches many arrays, not counting those that nothing else looks at."""
+        inside = self.count(loop.regions[0])
+        return sum(not self.goes(memory, count) for memory, count in inside.items()) > MOST
 
     def fused(self, first: Operation, second: Operation) -> Operation | None:
         """One loop that does what two did."""
@@ -165,7 +183,7 @@ class _Search:
 
     def allowed(self, first: Operation, second: Operation, fused: Operation) -> bool:
         """True when the iterations of the fused loop keep out of each other's way, and it is as fast as both."""
-        if any(operation.row is core.CHECK for operation in walk(fused.regions[0])):
+        if self.is_wide(fused) or any(operation.row is core.CHECK for operation in walk(fused.regions[0])):
             return False
         found = independence(fused, self.root)
         if not isinstance(found, Independence):

@@ -9,7 +9,7 @@ from adgen.passes.fuse import fuse
 from adgen.passes.pipeline import optimise
 from tests.passes.support import assert_same, gradient_of, parse, rows
 
-TWO = """function f(%x: f64[:], %y: f64[:], %p: f64[:]) -> (t) {{
+TWO = """function f(%x: f64[:], %y: f64[:], %p: f64[:]) -> ({result}) {{
   %0 = const {{type="i64", value=0}} : i64
   %1 = const {{type="i64", value=1}} : i64
   %one = const {{type="f64", value=1.0}} : f64
@@ -30,23 +30,27 @@ TWO = """function f(%x: f64[:], %y: f64[:], %p: f64[:]) -> (t) {{
     {read}
     yield
   }}
-  return %t
+  return {value}
 }}"""
 
 
-def two(write="store %t, %b, %i", between="", stop="%n", step=1, place="%j", read="store %y, %d, %j") -> Function:
-    return parse(TWO.format(write=write, between=between, stop=stop, step=step, place=place, read=read))
+def two(write="store %t, %b, %i", between="", read="store %y, %d, %j", stop="%n", step=1, place="%j", result=""):
+    parts = {"write": write, "between": between, "stop": stop, "step": step, "place": place, "read": read}
+    return parse(TWO.format(**parts, result=result, value=result and f"%{result}"))
 
 
 FUSED = {
     "stored": two(),
     "added": two(write="accumulate %t, %b, %i"),
-    "changed again": two(read="store %t, %d, %j"),
+    "changed again": two(read="store %t, %d, %j\nstore %y, %d, %j"),
     "a sum of its own": two(read="accumulate %p, %d, %0"),
-    "values in between": two(between="%e = load %p, %0 : f64\n%f = sin %e : f64", read="store %y, %f, %j"),
+    "values in between": two(
+        between="%e = load %p, %0 : f64\n%f = sin %e : f64", read="%g = mul %f, %d : f64\nstore %y, %g, %j"
+    ),
 }
 APART = {
     "another element": two(place="%0"),
+    "a result": two(result="t"),
     "another range": two(stop="%m"),
     "another step": two(step=2),
     "a check": two(read='check %yes {exception="IndexError", message="no"}\nstore %y, %d, %j'),
@@ -132,6 +136,16 @@ def test_nests() -> None:
     after = fuse(before)
     assert loops(after) == 2 and rows(after)["alloc"] == 0
     assert_same(before, after)
+
+
+def test_too_many_arrays() -> None:
+    """Compilers cannot tell very many arrays apart, and leave a loop over them to scalar code."""
+    names = [f"%q{k}" for k in range(12)]
+    stores = "\n".join(f"store {name}, %b, %i" for name in names)
+    text = str(two(write="store %t, %b, %i"))
+    text = text.replace("store %t, %b, %i\n", f"store %t, %b, %i\n{stores}\n")
+    before = parse(text.replace("%p: f64[:]", ", ".join(f"{name}: f64[:]" for name in names)))
+    assert fuse(before) == before
 
 
 def prices(x, y):
