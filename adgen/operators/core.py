@@ -7,7 +7,6 @@ argument types is compiled once, whatever the shapes; later calls with the same 
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -21,10 +20,11 @@ from adgen.ir.types import BOOL, I64, Scalar
 from adgen.operators.specialise import specialise
 from adgen.operators.targets import Target
 from adgen.runtime.accumulate import into
-from adgen.runtime.calls import Entry, direct_call
+from adgen.runtime.calls import Entry
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.programs import MATRICES
 from adgen.runtime.pullback import leaves_of
+from adgen.runtime.shortway import ShortWay, has_short_way
 from adgen.runtime.signatures import bind, describe_arguments, signature_of, specs_key
 from adgen.runtime.wrt import Wrt, check_form, resolve
 from adgen.sizes import bytes_of
@@ -38,21 +38,6 @@ NESTING = (
     *MATRICES,
 )  # what is a function of the same arguments and of nothing else
 ALONG = ("jvp", "hvp")
-Fast = dict[tuple[type, ...], Callable[..., Any]]
-
-
-class Missing:
-    """The type of the mark for an argument that was not given."""
-
-
-MISSING = Missing()
-SHORT_WAY = """
-def wrapper({parameters}*_rest, **_extra):
-    direct = _known(({types}))
-    if direct is not None and not _rest and not _extra:
-        return direct({names})
-    return _slow(({names}), _rest, _extra)
-"""
 
 
 class Operator:
@@ -69,10 +54,9 @@ class Operator:
         self.signature = signature_of(self.target.function)
         self.name: str = getattr(function, "__name__", type(function).__name__)
         self.entries: dict[Any, Entry] = {}
-        self.fast: Fast = {}
         self.decisive: frozenset[str] = frozenset()
         self.lock = threading.RLock()
-        self.short: Callable[..., Any] | None = None
+        self.short: ShortWay | None = None
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a call by parameter name."""
@@ -134,12 +118,8 @@ class Operator:
         arguments = self.arguments(args, kwargs)
         entry = self.entry_for(arguments)
         specs = self.specs(arguments)
-        key = tuple(map(type, given))
-        if self.short is not None and key not in self.fast and len(given) == len(arguments):
-            present = [value is not MISSING for value in given]
-            direct = direct_call(entry, specs, arguments, present, self.short)
-            if direct is not None:
-                self.fast[key] = direct
+        if self.short is not None and len(given) == len(arguments):
+            self.short.learn(entry, specs, arguments, given)
         return entry(arguments)
 
     def call_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -204,31 +184,19 @@ def long_way(operator: Operator) -> Callable[..., Any]:
 def short_way(operator: Operator) -> Callable[..., Any] | None:
     """A function with the parameters of the operator's function, which Python binds, so that nothing is packed.
 
-    None when a parameter is of another kind than the ordinary.
+    None when a parameter cannot be passed by position.
     """
-    parameters = operator.signature.parameters
-    if operator.target.first or any(p.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD for p in parameters.values()):
+    if operator.target.first or not has_short_way(operator.signature):
         return None
-    names = tuple(parameters)
 
-    def slow(given: tuple[Any, ...], rest: tuple[Any, ...], extra: dict[str, Any]) -> Any:
-        count = next((k for k, value in enumerate(given) if value is MISSING), len(given))
-        named = {name: value for name, value in zip(names[count:], given[count:]) if value is not MISSING}
+    def slow(given: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
-            return operator.call(given, (*given[:count], *rest), {**named, **extra})
+            return operator.call(given, args, kwargs)
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
-    operator.short = lambda *given: slow(given, (), {})
-    source = SHORT_WAY.format(
-        parameters="".join(f"{name}=_missing, " for name in names),
-        types="".join(f"_type({name}), " for name in names),
-        names="".join(f"{name}, " for name in names),
-    )
-    namespace = {"_missing": MISSING, "_type": type, "_known": operator.fast.get, "_slow": slow}
-    exec(compile(source, "<adgen operator>", "exec"), namespace)
-    function: Callable[..., Any] = namespace["wrapper"]  # type: ignore[assignment]
-    return function
+    operator.short = ShortWay(operator.signature, slow)
+    return operator.short.function
 
 
 def dressed(wrapper: Callable[..., Any], operator: Operator) -> Callable[..., Any]:

@@ -19,25 +19,28 @@ from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import ArraySpec, Leaf, ScalarSpec, Spec, StaticSpec, StructSpec, bound
 from adgen.ir.types import BOOL, Scalar
-from adgen.runtime.calls import Entry, direct_call
+from adgen.runtime.calls import Entry
 from adgen.runtime.codec import decode_constant, decode_program, decode_site, decode_spec
 from adgen.runtime.convert import DTYPES, leaf_value, path_text
 from adgen.runtime.directions import tangents
 from adgen.runtime.programs import MATRICES
 from adgen.runtime.pullback import Pullback, leaves_of
+from adgen.runtime.shortway import ShortWay, has_short_way
 from adgen.runtime.signatures import ArgumentError, bind
+from adgen.toolchain.fastcall import FILE, load_calls
 
 Data = Any
 INTERFACE = "interface.json"
 MISSING = object()
-POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def functions(library: Any, folder: str | Path) -> dict[str, Callable[..., Any]]:
     """The functions of the package in a folder, by name."""
     data = json.loads((Path(folder) / INTERFACE).read_text(encoding="utf-8"))
     sites = tuple(decode_site(site) for site in data["sites"])
-    entries = {program["name"]: Entry(decode_program(program, sites), library) for program in data["programs"]}
+    calls = load_calls(Path(folder) / FILE)
+    programs = [decode_program(program, sites) for program in data["programs"]]
+    entries = {program.name: Entry(program, library, calls=calls) for program in programs}
     found = {}
     for item in data["functions"]:
         signature = Signature(item)
@@ -69,10 +72,9 @@ class Signature:
                 for parameter in item["parameters"]
             ]
         )
-        named = [e for s in self.specs.values() if isinstance(s, ArraySpec) for e in s.extents if bound(e)]
-        self.has_extents = len(set(named)) < len(named) or any(isinstance(extent, int) for extent in named)
-        positional = all(p.kind in POSITIONAL for p in self.signature.parameters.values())
-        self.simple = positional and not self.has_extents
+        extents = [e for s in self.specs.values() if isinstance(s, ArraySpec) for e in s.extents if bound(e)]
+        self.has_extents = len(set(extents)) < len(extents) or any(isinstance(extent, int) for extent in extents)
+        self.simple = has_short_way(self.signature) and not self.has_extents
 
     def shown(self, product: str) -> inspect.Signature:
         """The parameters of an entry point of this product."""
@@ -175,30 +177,21 @@ def check_extents(specs: Mapping[str, Spec], arguments: Mapping[str, Any]) -> No
 
 def plain_function(signature: Signature, name: str, entry: Entry) -> Callable[..., Any]:
     """A function that is one call of compiled code."""
-    fast: dict[tuple[type, ...], Callable[..., Any]] = {}
 
-    def general(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        arguments = signature.arguments(name, args, kwargs, entry.program.leaves)
-        if len(args) == len(arguments) and signature.simple and _exact(args, entry.program.leaves):
-            direct = direct_call(entry, signature.specs, arguments, [True] * len(args), slow)
-            if direct is not None:
-                fast[tuple(map(type, args))] = direct
-        return entry(arguments)
-
-    def slow(*args: Any) -> Any:
-        return general(args, {})
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
-            direct = fast.get(tuple(map(type, args)))
-            if direct is not None:
-                return direct(*args)
+    def slow(given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         try:
-            return general(args, kwargs)
+            arguments = signature.arguments(name, args, kwargs, entry.program.leaves)
+            if short and len(given) == len(args) == len(arguments) and _exact(args, entry.program.leaves):
+                short.learn(entry, signature.specs, arguments, args)
+            return entry(arguments)
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
-    return function
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return slow((), args, kwargs)
+
+    short = ShortWay(signature.signature, slow) if signature.simple else None
+    return short.function if short else function
 
 
 def _exact(args: tuple[Any, ...], leaves: tuple[Leaf, ...]) -> bool:

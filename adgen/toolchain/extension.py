@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import sysconfig
 from pathlib import Path
 from types import ModuleType
 from typing import Protocol
@@ -19,10 +18,9 @@ from adgen.ops.foreign import Files
 from adgen.toolchain.blas import Library, library_for
 from adgen.toolchain.cache import cached, digest
 from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, find_compiler, python_headers
+from adgen.toolchain.link import SHARED, SUFFIX
 
-SHARED = ("-shared", *(("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()))
 USER = "user"
-SUFFIX = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
 
 
 class Source(Protocol):
@@ -36,6 +34,8 @@ class Source(Protocol):
     def cdef(self) -> str: ...
     @property
     def header_name(self) -> str: ...
+    @property
+    def calls(self) -> str: ...
     @property
     def external(self) -> Files: ...
 
@@ -51,6 +51,7 @@ def build(source: Source) -> Path:
         source.c_source,
         source.header,
         source.cdef,
+        source.calls,
         compiler.identity,
         sys.version,
         SUFFIX,
@@ -70,7 +71,7 @@ def _compile(source: Source, name: str, compiler: Compiler, library: Library, fo
     (folder / source.header_name).write_text(source.header, encoding="utf-8")
     ffi = FFI()
     ffi.cdef(source.cdef)
-    ffi.set_source(name, f'#include "{source.header_name}"\n', compiler_verbose=0)
+    ffi.set_source(name, f'#include "{source.header_name}"\n\n{source.calls}', compiler_verbose=0)
     ffi.emit_c_code(str(folder / "wrapper.c"))
     include = f"-I{python_headers()}"
     theirs = written(source.external, folder)
