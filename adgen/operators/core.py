@@ -20,11 +20,13 @@ from adgen.ir.types import BOOL, I64, Scalar
 from adgen.operators.specialise import specialise
 from adgen.operators.targets import Target
 from adgen.runtime.accumulate import into
+from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
 from adgen.runtime.calls import Entry
+from adgen.runtime.directions import live_tangents
 from adgen.runtime.faults import NotScalar
 from adgen.runtime.programs import MATRICES
-from adgen.runtime.pullback import leaves_of
-from adgen.runtime.shortway import ShortWay, has_short_way
+from adgen.runtime.pullback import given_leaves, leaves_of
+from adgen.runtime.shortway import MISSING, ShortWay, has_short_way
 from adgen.runtime.signatures import bind, describe_arguments, signature_of, specs_key
 from adgen.runtime.wrt import Wrt, check_form, resolve
 from adgen.sizes import bytes_of
@@ -38,6 +40,7 @@ NESTING = (
     *MATRICES,
 )  # what is a function of the same arguments and of nothing else
 ALONG = ("jvp", "hvp")
+GRADIENTS = ("grad", "value_and_grad")
 
 
 class Operator:
@@ -113,7 +116,7 @@ class Operator:
 
     def call(self, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """One call, whatever its arguments; `given` is how the short way sees them."""
-        if "out" in kwargs and self.product in ("grad", "value_and_grad") and "out" not in self.signature.parameters:
+        if "out" in kwargs and "out" not in self.signature.parameters:
             return self.call_into(args, dict(kwargs))
         arguments = self.arguments(args, kwargs)
         entry = self.entry_for(arguments)
@@ -123,15 +126,37 @@ class Operator:
         return entry(arguments)
 
     def call_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """One call whose gradient goes into the arrays `out`, or is added to them with `accumulate`."""
-        out, accumulate = kwargs.pop("out"), bool(kwargs.pop("accumulate", False))
+        """One call whose results go into the arrays `out`, or whose gradient is added to them with `accumulate`."""
+        if self.product not in GRADIENTS or not kwargs.pop("accumulate", False):
+            return self.bind(args, kwargs)()
+        out = kwargs.pop("out")
         arguments = self.arguments(args, kwargs)
         entry = self.entry_for(arguments)
         result, directions = entry(arguments), entry.program.directions
         assert directions is not None
         if self.product == "grad":
-            return into(directions, result, out, accumulate)
-        return result[0], into(directions, result[1], out, accumulate)
+            return into(directions, result, out, True)
+        return result[0], into(directions, result[1], out, True)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[], Any]:
+        """A call with these arguments, which reads the arrays among them and writes into the same results."""
+        options = dict(kwargs)
+        out = NOWHERE if "out" in self.signature.parameters else options.pop("out", NOWHERE)
+        tangent = options.pop("tangent", MISSING) if self.takes_tangent else None
+        if tangent is MISSING:
+            raise self.no_tangent()
+        arguments = self.arguments(args, options)
+        entry = self.entry_for(arguments)
+        leaves = given_leaves(entry, arguments)
+        if self.takes_tangent:
+            leaves += live_tangents(entry.program, tangent, leaves_of(entry, arguments))
+        return bound_call(entry, leaves, out, WITHIN.get(self.product))
+
+    def no_tangent(self) -> AdgenError:
+        """The error for a call without a direction."""
+        return AdgenError(
+            "AD153", f"{self.product} of `{self.name}` needs a tangent", help="call it as f(x, tangent=v)"
+        )
 
     @property
     def takes_tangent(self) -> bool:
@@ -166,7 +191,7 @@ def _is_option(spec: Spec | None, kinds: tuple[Scalar, ...] = (BOOL, I64)) -> bo
 
 def function_of(operator: Operator) -> Callable[..., Any]:
     """The operator as a plain function: that is what is quickest to call, and works as a method too."""
-    return dressed(short_way(operator) or long_way(operator), operator)
+    return bindable(dressed(short_way(operator) or long_way(operator), operator), operator.bind)
 
 
 def long_way(operator: Operator) -> Callable[..., Any]:
@@ -203,5 +228,6 @@ def dressed(wrapper: Callable[..., Any], operator: Operator) -> Callable[..., An
     """The wrapper with the name, text and parameters of the function, and the operator behind it."""
     original = operator.target.original
     functools.update_wrapper(wrapper, original)
+    vars(wrapper).pop("bind", None)  # that of an operator underneath
     wrapper.__adgen__ = operator  # type: ignore[attr-defined]
     return wrapper

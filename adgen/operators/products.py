@@ -10,6 +10,7 @@ from typing import Any
 from adgen.diagnostics import AdgenError
 from adgen.operators.core import Operator, dressed, function_of
 from adgen.operators.targets import Target
+from adgen.runtime.bound import bindable
 from adgen.runtime.directions import tangents
 from adgen.runtime.pullback import Pullback, leaves_of
 
@@ -44,14 +45,14 @@ def tangent_operator(function: Function, product: str, wrt: Any = None, memory: 
     def wrapper(*args: Any, tangent: Any = MISSING, **kwargs: Any) -> Any:
         try:
             if tangent is MISSING:
-                raise AdgenError(
-                    "AD153", f"{product} of `{operator.name}` needs a tangent", help="call it as f(x, tangent=v)"
-                )
+                raise operator.no_tangent()
+            if "out" in kwargs and "out" not in operator.signature.parameters:
+                return operator.bind(args, {**kwargs, "tangent": tangent})()
             return along(operator, operator.arguments(args, kwargs), tangent)
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
-    return dressed(wrapper, operator)
+    return bindable(dressed(wrapper, operator), operator.bind)
 
 
 def along(operator: Operator, arguments: Mapping[str, Any], tangent: Any) -> Any:

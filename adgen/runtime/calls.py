@@ -79,6 +79,7 @@ class Entry:
         self.other_statuses = other_extents(program)
         self.calls = calls if calls and hasattr(library.lib, f"adgen_calls_{program.name}") else None
         fast = self.fast(leaf_parameters(program), lambda *leaves: self.cffi_raw(*leaves))
+        self.is_short = fast is not None
         self.raw: Callable[..., Any] = fast or self.cffi_raw
 
     def __call__(self, arguments: Mapping[str, Any]) -> Any:

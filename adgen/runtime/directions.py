@@ -35,6 +35,14 @@ def tangents(program: Program, given: Any, primals: Sequence[Any]) -> list[Any]:
     ]
 
 
+def live_tangents(program: Program, given: Any, primals: Sequence[Any]) -> list[Any]:
+    """As `tangents`, but arrays are those that were given, which may come to hold other numbers."""
+    assert program.directions is not None
+    parts = _parts(program.directions, given, "tangent")
+    pairs = zip(parts, tangents(program, given, primals), strict=True)
+    return [part if isinstance(part, np.ndarray) and part.ndim else found for (_, part, _), found in pairs]
+
+
 def cotangents(pullback: Program, output: OutputTree, given: Any, value: Any, primals: Sequence[Any]) -> list[Any]:
     """The cotangents that a `vjp` program takes, in order; `output` is the structure of the function's `value`.
 

@@ -25,6 +25,7 @@ from adgen.frontend.specs import (
     rebuild,
 )
 from adgen.ir.types import BOOL, F32, F64, INTEGERS, Buffer, Scalar
+from adgen.runtime.callcode import is_python
 from adgen.runtime.convert import DTYPES, NUMBERS, canonical
 from adgen.runtime.programs import Program
 from adgen.runtime.signatures import is_fixed
@@ -117,8 +118,7 @@ def steps(tree: OutputTree) -> Parts:
     if isinstance(tree, OutputLeaf):
         if tree.rank is not None:
             return (("array", tree.index, None),)
-        is_number = tree.weak and tree.element != F32
-        return (("number", tree.index, None),) if is_number else (("scalar", tree.index, DTYPES[tree.element]),)
+        return (("number", tree.index, None),) if is_python(tree) else (("scalar", tree.index, DTYPES[tree.element]),)
     if isinstance(tree, OutputConstant):
         return (("constant", 0, tree.value),)
     items = [step for _, item in tree.items for step in steps(item)]

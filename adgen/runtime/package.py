@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,13 @@ from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import ArraySpec, Leaf, ScalarSpec, Spec, StaticSpec, StructSpec, bound
 from adgen.ir.types import BOOL, Scalar
+from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
 from adgen.runtime.calls import Entry
 from adgen.runtime.codec import decode_constant, decode_program, decode_site, decode_spec
 from adgen.runtime.convert import DTYPES, leaf_value, path_text
-from adgen.runtime.directions import tangents
+from adgen.runtime.directions import live_tangents, tangents
 from adgen.runtime.programs import MATRICES
-from adgen.runtime.pullback import Pullback, leaves_of
+from adgen.runtime.pullback import Pullback, given_leaves, leaves_of
 from adgen.runtime.shortway import ShortWay, has_short_way
 from adgen.runtime.signatures import ArgumentError, bind
 from adgen.toolchain.fastcall import FILE, load_calls
@@ -82,6 +84,11 @@ class Signature:
             return self.signature
         tangent = inspect.Parameter("tangent", inspect.Parameter.KEYWORD_ONLY)
         return self.signature.replace(parameters=[*self.signature.parameters.values(), tangent])
+
+    def without_out(self, kwargs: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """What is passed as `out`, unless that is a parameter, and the other keywords."""
+        own = dict(kwargs)
+        return (NOWHERE if "out" in self.specs else own.pop("out", NOWHERE)), own
 
     def arguments(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], leaves: Any) -> dict[str, Any]:
         """The arguments of a call, each of the type that it must have.
@@ -175,11 +182,13 @@ def check_extents(specs: Mapping[str, Spec], arguments: Mapping[str, Any]) -> No
 # -- entry points ----------------------------------------------------------------------------------------------------
 
 
-def plain_function(signature: Signature, name: str, entry: Entry) -> Callable[..., Any]:
-    """A function that is one call of compiled code."""
+def plain_function(signature: Signature, name: str, entry: Entry, part: int | None = None) -> Callable[..., Any]:
+    """A function that is one call of compiled code; with `part`, `out` is for that part of the results."""
 
     def slow(given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         try:
+            if "out" in kwargs and "out" not in signature.specs:
+                return bind(args, kwargs)()
             arguments = signature.arguments(name, args, kwargs, entry.program.leaves)
             if short and len(given) == len(args) == len(arguments) and _exact(args, entry.program.leaves):
                 short.learn(entry, signature.specs, arguments, args)
@@ -187,11 +196,16 @@ def plain_function(signature: Signature, name: str, entry: Entry) -> Callable[..
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
+    def bind(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[], Any]:
+        out, own = signature.without_out(kwargs)
+        arguments = signature.arguments(name, args, own, entry.program.leaves)
+        return bound_call(entry, given_leaves(entry, arguments), out, part)
+
     def function(*args: Any, **kwargs: Any) -> Any:
         return slow((), args, kwargs)
 
     short = ShortWay(signature.signature, slow) if signature.simple else None
-    return short.function if short else function
+    return bindable(short.function if short else function, bind)
 
 
 def _exact(args: tuple[Any, ...], leaves: tuple[Leaf, ...]) -> bool:
@@ -210,15 +224,26 @@ def tangent_function(signature: Signature, name: str, entry: Entry) -> Callable[
 
     def function(*args: Any, tangent: Any = MISSING, **kwargs: Any) -> Any:
         try:
-            if tangent is MISSING:
-                raise ArgumentError("AD153", f"`{name}` needs a tangent", help="call it as f(x, tangent=v)")
-            arguments = signature.arguments(name, args, kwargs, entry.program.leaves)
-            primals = leaves_of(entry, arguments)
+            if "out" in kwargs and "out" not in signature.specs:
+                return bind(args, {**kwargs, "tangent": tangent})()
+            primals = leaves_of(entry, given(args, tangent, kwargs))
             return entry.raw(*primals, *tangents(entry.program, tangent, primals))
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
-    return function
+    def given(args: tuple[Any, ...], tangent: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        if tangent is MISSING:
+            raise ArgumentError("AD153", f"`{name}` needs a tangent", help="call it as f(x, tangent=v)")
+        return signature.arguments(name, args, kwargs, entry.program.leaves)
+
+    def bind(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[], Any]:
+        out, own = signature.without_out(kwargs)
+        tangent = own.pop("tangent", MISSING)
+        arguments = given(args, tangent, own)
+        directions = live_tangents(entry.program, tangent, leaves_of(entry, arguments))
+        return bound_call(entry, [*given_leaves(entry, arguments), *directions], out)
+
+    return bindable(function, bind)
 
 
 def pullback_function(signature: Signature, name: str, primal: Entry, entry: Entry) -> Callable[..., Any]:
@@ -238,7 +263,7 @@ def pullback_function(signature: Signature, name: str, primal: Entry, entry: Ent
 MAKERS: Mapping[str, Callable[..., Callable[..., Any]]] = {
     "value": plain_function,
     "grad": plain_function,
-    "value_and_grad": plain_function,
+    "value_and_grad": partial(plain_function, part=WITHIN["value_and_grad"]),
     "jvp": tangent_function,
     "hvp": tangent_function,
     "vjp": pullback_function,

@@ -68,16 +68,21 @@ class ShortWay:
         exec(compile(source, "<adgen operator>", "exec"), self.namespace)
         self.function: Callable[..., Any] = self.namespace["wrapper"]  # type: ignore[assignment]
 
-    def packed(self, given: tuple[Any, ...], rest: tuple[Any, ...], extra: dict[str, Any]) -> Any:
-        """The long way, for arguments as the function sees them."""
+    def named(self, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a call as they were passed: by position, and by name those after one that is missing."""
         count = next((k for k, value in enumerate(given) if value is MISSING), len(given))
-        named = {name: value for name, value in zip(self.names[count:], given[count:]) if value is not MISSING}
-        return self.slow(given, (*given[:count], *rest), {**named, **extra})
+        pairs = zip(self.names[count:], given[count:])
+        return given[:count], {name: value for name, value in pairs if value is not MISSING}
+
+    def packed(self, given: tuple[Any, ...], rest: tuple[Any, ...], extra: dict[str, Any]) -> Any:
+        """The long way, with more than there are parameters for."""
+        args, kwargs = self.named(given)
+        return self.slow(given, (*args, *rest), {**kwargs, **extra})
 
     def longer(self, *given: Any) -> Any:
         """What the short calls leave: through cffi where the types are known, else the long way."""
         direct = self.direct.get(tuple(map(type, given)))
-        return self.packed(given, (), {}) if direct is None else direct(*given)
+        return self.slow(given, *self.named(given)) if direct is None else direct(*given)
 
     def learn(
         self, entry: Entry, specs: Mapping[str, Spec], arguments: Mapping[str, Any], given: Sequence[Any]
@@ -92,7 +97,7 @@ class ShortWay:
                 self.learned.add(key)
                 return
             present = [value is not MISSING for value in given]
-            direct = direct_call(entry, specs, arguments, present, lambda *given: self.packed(given, (), {}))
+            direct = direct_call(entry, specs, arguments, present, lambda *given: self.slow(given, *self.named(given)))
             if direct is not None:
                 self.direct[types] = direct
 
