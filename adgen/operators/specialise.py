@@ -18,7 +18,7 @@ from adgen.operators import store
 from adgen.runtime.calls import Entry
 from adgen.runtime.signatures import specs_key
 from adgen.runtime.wrt import Wrt
-from adgen.toolchain import fast_calls, load
+from adgen.toolchain import begin_calls, fast_calls, load
 
 Function = Callable[..., Any]
 Specs = Mapping[str, Spec]
@@ -59,6 +59,7 @@ def make(function: Function, specs: Specs, product: str, wrt: Wrt | None, wider:
     if stored is None:
         from adgen.driver import compile_product
 
+        begin_calls()
         try:
             build = compile_product(function, specs, product, wrt)
         except AdgenError as error:

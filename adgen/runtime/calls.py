@@ -112,7 +112,7 @@ class Entry:
 
         return Entry(program, self.library, self.user_names, stretching, self.calls)
 
-    def fast(self, parameters: tuple[Any, ...], otherwise: Callable[..., Any]) -> Any:
+    def fast(self, parameters: tuple[Any, ...], otherwise: Callable[..., Any], conditions: tuple[Any, ...] = ()) -> Any:
         """The short call with these parameters, which gives all other arguments to `otherwise`; None without one."""
         if self.calls is None:
             return None
@@ -128,6 +128,7 @@ class Entry:
                 sizes=sizes,
                 measured=needs_sizes(self.program),
                 parameters=parameters,
+                conditions=conditions,
                 results=results_of(self.program),
                 steps=steps(self.program.output),
                 failed=failed,

@@ -21,6 +21,7 @@ from adgen.frontend.specs import (
     Spec,
     StaticSpec,
     StructSpec,
+    bound,
     has_complex,
     rebuild,
 )
@@ -97,6 +98,22 @@ def _parameter(program: Program, leaf: int, spec: Spec, value: Any, absent: bool
     if absent:
         return ("absent", kind, str(spec.element), canonical(value, spec))
     return ("number", type(value), str(spec.element)) if spec.element in PLAIN.get(type(value), ()) else None
+
+
+def extent_conditions(specs: Mapping[str, Spec], parameters: Parts) -> Parts:
+    """What extents must be by their specs: each a cell, and the cell or (where that is -1) the number it must equal."""
+    found: list[tuple[int, int, int]] = []
+    known: dict[str, int] = {}
+    place = 0
+    for spec, parameter in zip(specs.values(), parameters, strict=True):
+        for axis, extent in enumerate(spec.extents if isinstance(spec, ArraySpec) else ()):
+            cell = place + 1 + axis
+            if isinstance(extent, int):
+                found.append((cell, -1, extent))
+            elif bound(extent) and known.setdefault(extent, cell) != cell:
+                found.append((cell, known[extent], 0))
+        place += {"option": 0, "array": 1 + spec.rank if isinstance(spec, ArraySpec) else 0}.get(parameter[0], 1)
+    return tuple(found)
 
 
 def leaves_among(parameters: Parts, given: Sequence[Any]) -> list[Any]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import Complex
-from adgen.frontend.specs import ArraySpec, Leaf, ScalarSpec, Spec, StaticSpec, StructSpec, bound
+from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, bound
 from adgen.ir.types import BOOL, Scalar
 from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
 from adgen.runtime.calls import Entry
@@ -27,6 +27,7 @@ from adgen.runtime.convert import DTYPES, leaf_value, path_text
 from adgen.runtime.directions import live_tangents, tangents
 from adgen.runtime.programs import MATRICES
 from adgen.runtime.pullback import Pullback, given_leaves, leaves_of
+from adgen.runtime.shortway import MISSING as NOT_GIVEN
 from adgen.runtime.shortway import ShortWay, has_short_way
 from adgen.runtime.signatures import ArgumentError, bind
 from adgen.toolchain.fastcall import FILE, load_calls
@@ -76,7 +77,6 @@ class Signature:
         )
         extents = [e for s in self.specs.values() if isinstance(s, ArraySpec) for e in s.extents if bound(e)]
         self.has_extents = len(set(extents)) < len(extents) or any(isinstance(extent, int) for extent in extents)
-        self.simple = has_short_way(self.signature) and not self.has_extents
 
     def shown(self, product: str) -> inspect.Signature:
         """The parameters of an entry point of this product."""
@@ -190,8 +190,8 @@ def plain_function(signature: Signature, name: str, entry: Entry, part: int | No
             if "out" in kwargs and "out" not in signature.specs:
                 return bind(args, kwargs)()
             arguments = signature.arguments(name, args, kwargs, entry.program.leaves)
-            if short and len(given) == len(args) == len(arguments) and _exact(args, entry.program.leaves):
-                short.learn(entry, signature.specs, arguments, args)
+            if short and _exact(given, signature.specs):
+                short.learn(entry, signature.specs, arguments, given)
             return entry(arguments)
         except AdgenError as error:
             raise error.with_traceback(None) from None
@@ -204,18 +204,22 @@ def plain_function(signature: Signature, name: str, entry: Entry, part: int | No
     def function(*args: Any, **kwargs: Any) -> Any:
         return slow((), args, kwargs)
 
-    short = ShortWay(signature.signature, slow) if signature.simple else None
+    short = ShortWay(signature.signature, slow) if has_short_way(signature.signature) else None
     return bindable(short.function if short else function, bind)
 
 
-def _exact(args: tuple[Any, ...], leaves: tuple[Leaf, ...]) -> bool:
-    """True when no argument needs to be converted but perhaps to be laid out anew."""
+def _exact(given: tuple[Any, ...], specs: Mapping[str, Spec]) -> bool:
+    """True when there is something for each parameter, and nothing has to be converted but perhaps laid out anew.
+
+    A default is of the type that was compiled for, and so is an option.
+    """
     wanted = {"f64": float, "i64": int, "bool": bool}
-    return all(
-        type(value) is np.ndarray
-        if isinstance(leaf.spec, ArraySpec)
-        else type(value) is wanted.get(str(leaf.spec.element))
-        for value, leaf in zip(args, leaves)
+    return len(given) == len(specs) and all(
+        value is NOT_GIVEN
+        or isinstance(spec, StaticSpec)
+        or (isinstance(spec, ArraySpec) and type(value) is np.ndarray)
+        or (isinstance(spec, ScalarSpec) and type(value) is wanted.get(str(spec.element)))
+        for value, spec in zip(given, specs.values())
     )
 
 

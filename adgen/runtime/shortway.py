@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from adgen.frontend.specs import Spec
+from adgen.frontend.specs import ArraySpec, Spec
 from adgen.runtime.calls import Entry, direct_call
-from adgen.runtime.fastcalls import direct_parameters
+from adgen.runtime.fastcalls import direct_parameters, extent_conditions
 from adgen.runtime.signatures import specs_key
 
 BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -96,6 +96,8 @@ class ShortWay:
             if len(self.learned) < MOST and self.add(entry, specs, arguments, given):
                 self.learned.add(key)
                 return
+            if any(isinstance(spec, ArraySpec) and spec.extents for spec in specs.values()):
+                return  # extents have to be compared, which the other way does not
             present = [value is not MISSING for value in given]
             direct = direct_call(entry, specs, arguments, present, lambda *given: self.slow(given, *self.named(given)))
             if direct is not None:
@@ -104,7 +106,9 @@ class ShortWay:
     def add(self, entry: Entry, specs: Mapping[str, Spec], arguments: Mapping[str, Any], given: Sequence[Any]) -> bool:
         """Put a short call behind those that there are; False when these arguments have none."""
         parameters = direct_parameters(entry.program, specs, arguments, given, MISSING)
-        made = entry.fast(parameters, self.longer) if parameters is not None else None
+        if parameters is None:
+            return False
+        made = entry.fast(parameters, self.longer, extent_conditions(specs, parameters))
         if made is None:
             return False
         if self.last is None:

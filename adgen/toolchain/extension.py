@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 from pathlib import Path
-from threading import Thread
 from types import ModuleType
 from typing import Protocol
 
@@ -19,7 +18,7 @@ from adgen.ops.foreign import Files
 from adgen.toolchain.blas import Library, library_for
 from adgen.toolchain.cache import cached, digest
 from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, find_compiler, python_headers
-from adgen.toolchain.fastcall import calls_library
+from adgen.toolchain.fastcall import begin_calls
 from adgen.toolchain.link import SHARED, SUFFIX
 
 USER = "user"
@@ -81,10 +80,8 @@ def _compile(source: Source, name: str, compiler: Compiler, library: Library, fo
     function = [*flags, "-c", f"{stem}.c", "-o", "function.o"]
     # the wrapper is not worth optimising: it only moves arguments
     wrapper = [*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", include, "-c", "wrapper.c", "-o", "wrapper.o"]
-    calls = Thread(target=calls_library)  # once for all functions; meanwhile, so that the first one need not wait
-    calls.start()
+    begin_calls()
     compiler.run_all([function, wrapper, *(compiling(file, compiler) for file in theirs)], folder)
-    calls.join()
     objects = ["function.o", "wrapper.o", *map(object_of, theirs)]
     compiler.run([*SHARED, *objects, "-o", f"{name}{SUFFIX}", *library.link, "-lm"], folder)
     for leftover in (*objects, "wrapper.c"):

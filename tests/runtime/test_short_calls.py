@@ -344,7 +344,7 @@ def test_descriptions_are_checked() -> None:
     module = fast_calls()
     assert module is not None
     good = {"function": 0, "sizes": 0, "measured": False, "failed": None, "otherwise": None}
-    good |= {"parameters": (), "results": (), "steps": (("constant", 0, 1),)}
+    good |= {"parameters": (), "conditions": (), "results": (), "steps": (("constant", 0, 1),)}
     for wrong in (
         {"steps": ()},
         {"steps": (("number", 0, None),)},
@@ -354,6 +354,7 @@ def test_descriptions_are_checked() -> None:
         {"parameters": (("array", float, "f64", 1, False, False),)},
         {"results": (("f64", np.dtype(float), 99),)},
         {"parameters": (("number", float, "f64"),) * 300},
+        {"conditions": ((0, -1, 3),)},
     ):
         with pytest.raises(ValueError):
             module.Call(**{**good, **wrong})

@@ -14,6 +14,7 @@ from functools import cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 
 import numpy as np
@@ -47,6 +48,11 @@ def calls_library() -> Path | None:
         return cached("calls", key, _compile) / FILE
     except AdgenError:
         return None
+
+
+def begin_calls() -> None:
+    """Have the module compiled while something else is, so that the first function need not wait for it."""
+    Thread(target=calls_library).start()
 
 
 def supported() -> bool:

@@ -67,8 +67,9 @@ static int overlapping(const Call *call, PyObject *const *arguments)
 }
 
 /* The cells of all arguments; 0 when one of them is not of the plain kind. */
-static int read_arguments(const Call *call, PyObject *const *arguments, Cell *cell)
+static int read_arguments(const Call *call, PyObject *const *arguments, Cell *const cells)
 {
+    Cell *cell = cells;
     for (Py_ssize_t i = 0; i < call->parameter_count; ++i) {
         const Parameter *parameter = &call->parameters[i];
         PyObject *object = arguments[i];
@@ -92,6 +93,8 @@ static int read_arguments(const Call *call, PyObject *const *arguments, Cell *ce
             break;
         }
     }
+    for (const Condition *each = call->conditions; each < call->conditions + call->condition_count; ++each)
+        if (cells[each->cell].integer != (each->other < 0 ? each->value : cells[each->other].integer)) return 0;
     return !(call->guarded && overlapping(call, arguments));
 }
 

@@ -59,6 +59,12 @@ typedef struct {
     Cell value;
 } Parameter;
 
+/* An extent that must be that in another cell, or where `other` is negative this number. */
+typedef struct {
+    Py_ssize_t cell, other;
+    int64_t value;
+} Condition;
+
 /* A result of the compiled function: an array of this dtype, or a number (its dtype is NULL). */
 typedef struct {
     Element element;
@@ -87,6 +93,8 @@ typedef struct {
     Py_ssize_t parameter_count, result_count, extent_count, first_result;
     Parameter *parameters;
     Result *results;
+    Condition *conditions;
+    Py_ssize_t condition_count;
     int guarded, measured, array_count;
     Plan plan;
     PyObject *failed;    /* called with the status, its details and the arguments */

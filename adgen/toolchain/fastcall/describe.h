@@ -82,6 +82,17 @@ static int describe_step(PyObject *item, Step *step, Py_ssize_t results, Py_ssiz
     return good ? 0 : -1;
 }
 
+/* (cell, other, value), of so many cells */
+static int describe_condition(PyObject *item, Condition *condition, Py_ssize_t cells)
+{
+    long long value;
+    if (!PyArg_ParseTuple(item, "nnL", &condition->cell, &condition->other, &value)) return -1;
+    condition->value = value;
+    if (condition->cell >= 0 && condition->cell < cells && condition->other < cells) return 0;
+    PyErr_SetString(PyExc_ValueError, "a condition on a cell that there is not");
+    return -1;
+}
+
 static void forget_plan(Plan *plan)
 {
     for (Py_ssize_t k = 0; k < plan->count; ++k) Py_CLEAR(plan->steps[k].object);

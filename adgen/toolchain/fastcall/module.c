@@ -33,12 +33,13 @@ static PyObject *call_vectorcall(PyObject *self, PyObject *const *arguments, siz
     return settle(call->failed, status, detail, arguments, call->parameter_count);
 }
 
-static int describe_call(Call *call, PyObject *parameters, PyObject *results, PyObject *steps)
+static int describe_call(Call *call, PyObject *parameters, PyObject *conditions, PyObject *results, PyObject *steps)
 {
     Py_ssize_t cells = 0;
     call->parameters = PyMem_Calloc((size_t)PyTuple_GET_SIZE(parameters) + 1, sizeof *call->parameters);
     call->results = PyMem_Calloc((size_t)PyTuple_GET_SIZE(results) + 1, sizeof *call->results);
-    if (call->parameters == NULL || call->results == NULL) return PyErr_NoMemory(), -1;
+    call->conditions = PyMem_Calloc((size_t)PyTuple_GET_SIZE(conditions) + 1, sizeof *call->conditions);
+    if (!call->parameters || !call->results || !call->conditions) return PyErr_NoMemory(), -1;
     call->parameter_count = PyTuple_GET_SIZE(parameters);
     call->result_count = PyTuple_GET_SIZE(results);
     for (Py_ssize_t k = 0; k < call->parameter_count; ++k) {
@@ -48,6 +49,9 @@ static int describe_call(Call *call, PyObject *parameters, PyObject *results, Py
         call->guarded |= parameter->guarded;
     }
     call->first_result = cells;
+    call->condition_count = PyTuple_GET_SIZE(conditions);
+    for (Py_ssize_t k = 0; k < call->condition_count; ++k)
+        if (describe_condition(PyTuple_GET_ITEM(conditions, k), &call->conditions[k], cells) < 0) return -1;
     for (Py_ssize_t k = 0; k < call->result_count; ++k) {
         if (describe_result(PyTuple_GET_ITEM(results, k), &call->results[k]) < 0) return -1;
         if (call->results[k].dtype == NULL) continue;
@@ -63,14 +67,14 @@ static int describe_call(Call *call, PyObject *parameters, PyObject *results, Py
 
 static PyObject *call_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    static char *NAMES[] = {"function", "sizes", "measured", "parameters", "results",
+    static char *NAMES[] = {"function", "sizes",  "measured",  "parameters", "conditions", "results",
                             "steps",    "failed", "otherwise", NULL};
     long long function, sizes;
     int measured;
-    PyObject *parameters, *results, *steps, *failed, *otherwise;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "LLpO!O!O!OO", NAMES, &function, &sizes, &measured,
-                                     &PyTuple_Type, &parameters, &PyTuple_Type, &results, &PyTuple_Type, &steps,
-                                     &failed, &otherwise))
+    PyObject *parameters, *conditions, *results, *steps, *failed, *otherwise;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "LLpO!O!O!O!OO", NAMES, &function, &sizes, &measured,
+                                     &PyTuple_Type, &parameters, &PyTuple_Type, &conditions, &PyTuple_Type, &results,
+                                     &PyTuple_Type, &steps, &failed, &otherwise))
         return NULL;
     Call *call = (Call *)type->tp_alloc(type, 0);
     if (call == NULL) return NULL;
@@ -80,7 +84,7 @@ static PyObject *call_new(PyTypeObject *type, PyObject *arguments, PyObject *key
     call->measured = measured;
     call->failed = Py_NewRef(failed);
     call->otherwise = Py_NewRef(otherwise);
-    if (describe_call(call, parameters, results, steps) < 0) Py_CLEAR(call);
+    if (describe_call(call, parameters, conditions, results, steps) < 0) Py_CLEAR(call);
     return (PyObject *)call;
 }
 
@@ -119,6 +123,7 @@ static void call_dealloc(PyObject *self)
     call_clear(self);
     PyMem_Free(((Call *)self)->parameters);
     PyMem_Free(((Call *)self)->results);
+    PyMem_Free(((Call *)self)->conditions);
     Py_TYPE(self)->tp_free(self);
 }
 
