@@ -24,7 +24,7 @@ from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
 from adgen.runtime.calls import Entry
 from adgen.runtime.directions import live_tangents
 from adgen.runtime.faults import NotScalar
-from adgen.runtime.programs import MATRICES
+from adgen.runtime.programs import MATRICES, TANGENT
 from adgen.runtime.pullback import given_leaves, leaves_of
 from adgen.runtime.shortway import MISSING, ShortWay, has_short_way
 from adgen.runtime.signatures import bind, describe_arguments, signature_of, specs_key
@@ -142,7 +142,7 @@ class Operator:
         """A call with these arguments, which reads the arrays among them and writes into the same results."""
         options = dict(kwargs)
         out = NOWHERE if "out" in self.signature.parameters else options.pop("out", NOWHERE)
-        tangent = options.pop("tangent", MISSING) if self.takes_tangent else None
+        tangent = options.pop(TANGENT, MISSING) if self.takes_tangent else None
         if tangent is MISSING:
             raise self.no_tangent()
         arguments = self.arguments(args, options)

@@ -25,7 +25,7 @@ from adgen.runtime.calls import Entry
 from adgen.runtime.codec import decode_constant, decode_program, decode_site, decode_spec
 from adgen.runtime.convert import DTYPES, leaf_value, path_text
 from adgen.runtime.directions import live_tangents, tangents
-from adgen.runtime.programs import MATRICES
+from adgen.runtime.programs import MATRICES, TANGENT
 from adgen.runtime.pullback import Pullback, given_leaves, leaves_of
 from adgen.runtime.shortway import MISSING as NOT_GIVEN
 from adgen.runtime.shortway import ShortWay, has_short_way
@@ -34,7 +34,6 @@ from adgen.toolchain.fastcall import FILE, load_calls
 
 Data = Any
 INTERFACE = "interface.json"
-MISSING = object()
 
 
 def functions(library: Any, folder: str | Path) -> dict[str, Callable[..., Any]]:
@@ -226,28 +225,39 @@ def _exact(given: tuple[Any, ...], specs: Mapping[str, Spec]) -> bool:
 def tangent_function(signature: Signature, name: str, entry: Entry) -> Callable[..., Any]:
     """A function that takes `tangent` besides."""
 
-    def function(*args: Any, tangent: Any = MISSING, **kwargs: Any) -> Any:
+    def slow(given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         try:
             if "out" in kwargs and "out" not in signature.specs:
-                return bind(args, {**kwargs, "tangent": tangent})()
-            primals = leaves_of(entry, given(args, tangent, kwargs))
-            return entry.raw(*primals, *tangents(entry.program, tangent, primals))
+                return bind(args, kwargs)()
+            own = dict(kwargs)
+            tangent = own.pop(TANGENT, NOT_GIVEN)
+            arguments = checked(args, tangent, own)
+            primals = leaves_of(entry, arguments)
+            directions = tangents(entry.program, tangent, primals)
+            if short and _exact(given[:-1], signature.specs):
+                short.learn_along(entry, signature.specs, arguments, given)
+            return entry.raw(*primals, *directions)
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
-    def given(args: tuple[Any, ...], tangent: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        if tangent is MISSING:
+    def checked(args: tuple[Any, ...], tangent: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        if tangent is NOT_GIVEN:
             raise ArgumentError("AD153", f"`{name}` needs a tangent", help="call it as f(x, tangent=v)")
         return signature.arguments(name, args, kwargs, entry.program.leaves)
 
     def bind(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[], Any]:
         out, own = signature.without_out(kwargs)
-        tangent = own.pop("tangent", MISSING)
-        arguments = given(args, tangent, own)
+        tangent = own.pop(TANGENT, NOT_GIVEN)
+        arguments = checked(args, tangent, own)
         directions = live_tangents(entry.program, tangent, leaves_of(entry, arguments))
         return bound_call(entry, [*given_leaves(entry, arguments), *directions], out)
 
-    return bindable(function, bind)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return slow((), args, kwargs)
+
+    usable = has_short_way(signature.signature) and TANGENT not in signature.specs
+    short = ShortWay(signature.signature, slow, (TANGENT,)) if usable else None
+    return bindable(short.function if short else function, bind)
 
 
 def pullback_function(signature: Signature, name: str, primal: Entry, entry: Entry) -> Callable[..., Any]:

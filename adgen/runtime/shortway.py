@@ -14,7 +14,9 @@ from typing import Any
 
 from adgen.frontend.specs import ArraySpec, Spec
 from adgen.runtime.calls import Entry, direct_call
+from adgen.runtime.directions import with_direction
 from adgen.runtime.fastcalls import direct_parameters, extent_conditions
+from adgen.runtime.programs import TANGENT
 from adgen.runtime.signatures import specs_key
 
 BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -28,7 +30,7 @@ class Missing:
 
 MISSING = Missing()
 TEXT = """
-def wrapper({parameters}*_rest, **_extra):
+def wrapper({parameters}*_rest, {keywords}**_extra):
     if _rest or _extra:
         return _packed(({names}), _rest, _extra)
     return _call({names})
@@ -51,10 +53,12 @@ class ShortWay:
     """A function of named parameters, and what it knows about how to call compiled code.
 
     `slow(given, args, kwargs)` is the long way; `given` is what there is for each parameter, MISSING for nothing.
+    Behind the parameters may come some more, by `keywords` only.
     """
 
-    def __init__(self, signature: inspect.Signature, slow: Slow) -> None:
-        self.names = tuple(signature.parameters)
+    def __init__(self, signature: inspect.Signature, slow: Slow, keywords: Sequence[str] = ()) -> None:
+        self.positional = len(signature.parameters)
+        self.names = (*signature.parameters, *keywords)
         self.slow = slow
         self.learned: set[Any] = set()
         self.last: Any = None
@@ -62,6 +66,7 @@ class ShortWay:
         self.direct: dict[tuple[type, ...], Callable[..., Any]] = {}
         source = TEXT.format(
             parameters="".join(_declared(list(signature.parameters.values()))),
+            keywords="".join(f"{name}=_missing, " for name in keywords),
             names="".join(f"{name}, " for name in self.names),
         )
         self.namespace = {"_missing": MISSING, "_call": self.longer, "_packed": self.packed}
@@ -70,7 +75,8 @@ class ShortWay:
 
     def named(self, given: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of a call as they were passed: by position, and by name those after one that is missing."""
-        count = next((k for k, value in enumerate(given) if value is MISSING), len(given))
+        first = given[: self.positional]
+        count = next((k for k, value in enumerate(first) if value is MISSING), len(first))
         pairs = zip(self.names[count:], given[count:])
         return given[:count], {name: value for name, value in pairs if value is not MISSING}
 
@@ -83,6 +89,14 @@ class ShortWay:
         """What the short calls leave: through cffi where the types are known, else the long way."""
         direct = self.direct.get(tuple(map(type, given)))
         return self.slow(given, *self.named(given)) if direct is None else direct(*given)
+
+    def learn_along(
+        self, entry: Entry, specs: Mapping[str, Spec], arguments: Mapping[str, Any], given: Sequence[Any]
+    ) -> None:
+        """As `learn`, with a direction at the end of what is given."""
+        known = with_direction(entry.program, specs)
+        if known is not None:
+            self.learn(entry, known, {**arguments, TANGENT: given[-1]}, given)
 
     def learn(
         self, entry: Entry, specs: Mapping[str, Spec], arguments: Mapping[str, Any], given: Sequence[Any]
