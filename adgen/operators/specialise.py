@@ -57,9 +57,9 @@ def make(function: Function, specs: Specs, product: str, wrt: Wrt | None, wider:
     folder = store.place(root, chain(function, product, wrt), specs)
     stored = store.find(folder, root) if folder else None
     if stored is None:
+        begin_calls()
         from adgen.driver import compile_product
 
-        begin_calls()
         try:
             build = compile_product(function, specs, product, wrt)
         except AdgenError as error:

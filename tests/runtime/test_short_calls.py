@@ -17,7 +17,7 @@ import adgen
 from adgen.diagnostics import AdgenError
 from adgen.operators import specialise
 from adgen.runtime import shortway
-from adgen.toolchain import fast_calls, find_compiler
+from adgen.toolchain import fast_calls, fastcall, find_compiler
 from adgen.toolchain.cc import python_headers
 from adgen.toolchain.fastcall import HOME, load_calls
 
@@ -138,6 +138,14 @@ def test_a_module_that_does_not_fit_is_not_used(tmp_path: Path) -> None:
     assert load_calls(broken) is None
     broken.write_bytes(b"no library")
     assert load_calls(broken) is None
+
+
+def test_where_it_cannot_be_had(fresh_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a compiler, or on another Python, there is none, and that is no error."""
+    monkeypatch.setenv("CC", "no-such-compiler")
+    assert fastcall.calls_library() is None
+    monkeypatch.setattr(fastcall, "supported", lambda: False)
+    assert fastcall.calls_library() is None and load_calls(HOME / "module.c") is None
 
 
 def unaligned(values: Any) -> Any:
@@ -382,6 +390,7 @@ def test_descriptions_are_checked() -> None:
         {"steps": (("tuple", 1, None),)},
         {"steps": (("constant", 0, 1), ("constant", 0, 2))},
         {"parameters": (("number", float, "f16"),)},
+        {"parameters": (("absent", float, "f64"),)},
         {"parameters": (("array", float, "f64", 1, False, False),)},
         {"results": (("f64", np.dtype(float), 99),)},
         {"parameters": (("number", float, "f64"),) * 300},

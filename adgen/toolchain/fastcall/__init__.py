@@ -42,11 +42,11 @@ def calls_library() -> Path | None:
     """Where the module is, compiled now if need be; None where it cannot be had."""
     if not supported():
         return None
-    texts = [(HOME / name).read_text(encoding="utf-8") for name in SOURCES]
-    key = digest(*texts, sys.version, SUFFIX, np.__version__, platform.machine())
     try:
+        texts = [(HOME / name).read_text(encoding="utf-8") for name in SOURCES]
+        key = digest(*texts, sys.version, SUFFIX, np.__version__, platform.machine())
         return cached("calls", key, _compile) / FILE
-    except AdgenError:
+    except (AdgenError, OSError):
         return None
 
 
@@ -69,7 +69,7 @@ def load_calls(path: Path) -> ModuleType | None:
         assert spec is not None and spec.loader is not None
         module = module_from_spec(spec)
         spec.loader.exec_module(module)
-    except ImportError:
+    except (ImportError, RuntimeError):  # for another Python, or for another NumPy
         return None
     return module if getattr(module, "LAYOUT", None) == LAYOUT else None
 

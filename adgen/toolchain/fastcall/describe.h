@@ -33,6 +33,8 @@ static int describe_parameter(PyObject *item, Parameter *parameter)
         parameter->guarded = guarded == Py_True;
         if (parameter->rank < 0 || parameter->rank > MOST_AXES || !PyArray_DescrCheck(object))
             PyErr_SetString(PyExc_ValueError, "an array needs a dtype and a rank");
+    } else if (way == ABSENT && rest == NULL) {
+        PyErr_SetString(PyExc_ValueError, "an argument that is not given needs a value");
     } else if (way == ABSENT) {
         if (known == F64 || known == F32)
             parameter->value.number = PyFloat_AsDouble(rest);

@@ -304,7 +304,7 @@ static struct PyModuleDef MODULE = {
 
 PyMODINIT_FUNC PyInit__adgen_calls(void)
 {
-    import_array();
+    if (_import_array() < 0) return NULL; /* import_array() would print why */
     PyObject *module = PyModule_Create(&MODULE);
     if (module == NULL) return NULL;
     if (PyModule_AddType(module, &CallType) < 0 || PyModule_AddType(module, &BoundType) < 0 ||
