@@ -114,34 +114,36 @@ class Operator:
             shape = np.shape(pure.raw(*leaves_of(pure, arguments))) if error.is_array else None
             raise (error if shape is None else error.with_shape(shape)) from None
 
-    def call(self, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(self, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """One call, whatever its arguments; `given` is how the short way sees them."""
-        if "out" in kwargs and "out" not in self.signature.parameters:
-            return self.call_into(args, dict(kwargs))
-        arguments = self.arguments(args, kwargs)
+        own, out = self.without_out(kwargs)
+        accumulate = out is not NOWHERE and self.product in GRADIENTS and own.pop("accumulate", False)
+        arguments = self.arguments(args, own)
         entry = self.entry_for(arguments)
-        specs = self.specs(arguments)
         if self.short is not None and len(given) == len(arguments):
-            self.short.learn(entry, specs, arguments, given)
+            self.short.learn(entry, self.specs(arguments), arguments, given)
+        if accumulate:
+            return self.added(entry(arguments), entry, out)
+        if out is not NOWHERE:
+            return bound_call(entry, given_leaves(entry, arguments), out, WITHIN.get(self.product))()
         return entry(arguments)
 
-    def call_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """One call whose results go into the arrays `out`, or whose gradient is added to them with `accumulate`."""
-        if self.product not in GRADIENTS or not kwargs.pop("accumulate", False):
-            return self.bind(args, kwargs)()
-        out = kwargs.pop("out")
-        arguments = self.arguments(args, kwargs)
-        entry = self.entry_for(arguments)
-        result, directions = entry(arguments), entry.program.directions
+    def added(self, result: Any, entry: Entry, out: Any) -> Any:
+        """The result, with its gradient added to the arrays `out`."""
+        directions = entry.program.directions
         assert directions is not None
         if self.product == "grad":
             return into(directions, result, out, True)
         return result[0], into(directions, result[1], out, True)
 
+    def without_out(self, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        """The keywords for the function, and what is passed as `out`, unless that is a parameter of it."""
+        own = dict(kwargs)
+        return own, NOWHERE if "out" in self.signature.parameters else own.pop("out", NOWHERE)
+
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[], Any]:
         """A call with these arguments, which reads the arrays among them and writes into the same results."""
-        options = dict(kwargs)
-        out = NOWHERE if "out" in self.signature.parameters else options.pop("out", NOWHERE)
+        options, out = self.without_out(kwargs)
         tangent = options.pop(TANGENT, MISSING) if self.takes_tangent else None
         if tangent is MISSING:
             raise self.no_tangent()
@@ -220,7 +222,7 @@ def short_way(operator: Operator) -> Callable[..., Any] | None:
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
-    operator.short = ShortWay(operator.signature, slow)
+    operator.short = ShortWay(operator.signature, slow, part=WITHIN.get(operator.product))
     return operator.short.function
 
 

@@ -62,9 +62,13 @@ def jacobian_operator(function: Function, mode: Mode, wrt: Any = None) -> Functi
 
 def sizes(args: tuple[Any, ...]) -> Any:
     """What decides how many inputs and results there are; None where that is not plain to see."""
-    if not all(type(x) in PLAIN for x in args):
-        return None
-    return tuple([x.shape if type(x) is np.ndarray else x if type(x) is int else None for x in args])
+    found: list[Any] = []
+    for x in args:
+        kind = type(x)
+        if kind not in PLAIN:
+            return None
+        found.append(x.shape if kind is np.ndarray else x if kind is int else None)
+    return tuple(found)
 
 
 def hessian_operator(function: Function, wrt: Any = None) -> Function:

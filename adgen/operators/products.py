@@ -10,7 +10,7 @@ from typing import Any
 from adgen.diagnostics import AdgenError
 from adgen.operators.core import Operator, dressed, function_of
 from adgen.operators.targets import Target
-from adgen.runtime.bound import bindable
+from adgen.runtime.bound import NOWHERE, bindable, bound_call
 from adgen.runtime.directions import tangents
 from adgen.runtime.programs import TANGENT
 from adgen.runtime.pullback import Pullback, leaves_of
@@ -60,11 +60,9 @@ def tangent_operator(function: Function, product: str, wrt: Any = None, memory: 
 
 def along(operator: Operator, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """One product with a tangent, which is among the keywords; `given` is how the short way sees the arguments."""
-    own = dict(kwargs)
+    own, out = operator.without_out(kwargs)
     if TANGENT not in own:
         raise operator.no_tangent()
-    if "out" in own and "out" not in operator.signature.parameters:
-        return operator.bind(args, own)()
     tangent = own.pop(TANGENT)
     arguments = operator.arguments(args, own)
     entry = operator.entry_for(arguments)
@@ -72,6 +70,8 @@ def along(operator: Operator, given: tuple[Any, ...], args: tuple[Any, ...], kwa
     directions = tangents(entry.program, tangent, primals)
     if operator.short is not None and len(given) == len(arguments) + 1:
         operator.short.learn_along(entry, operator.specs(arguments), arguments, given)
+    if out is not NOWHERE:
+        return bound_call(entry, [*primals, *directions], out)()
     return entry.raw(*primals, *directions)
 
 

@@ -186,11 +186,12 @@ def plain_function(signature: Signature, name: str, entry: Entry, part: int | No
 
     def slow(given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         try:
-            if "out" in kwargs and "out" not in signature.specs:
-                return bind(args, kwargs)()
-            arguments = signature.arguments(name, args, kwargs, entry.program.leaves)
+            out, own = signature.without_out(kwargs)
+            arguments = signature.arguments(name, args, own, entry.program.leaves)
             if short and _exact(given, signature.specs):
                 short.learn(entry, signature.specs, arguments, given)
+            if out is not NOWHERE:
+                return bound_call(entry, given_leaves(entry, arguments), out, part)()
             return entry(arguments)
         except AdgenError as error:
             raise error.with_traceback(None) from None
@@ -203,7 +204,7 @@ def plain_function(signature: Signature, name: str, entry: Entry, part: int | No
     def function(*args: Any, **kwargs: Any) -> Any:
         return slow((), args, kwargs)
 
-    short = ShortWay(signature.signature, slow) if has_short_way(signature.signature) else None
+    short = ShortWay(signature.signature, slow, part=part) if has_short_way(signature.signature) else None
     return bindable(short.function if short else function, bind)
 
 
@@ -227,15 +228,15 @@ def tangent_function(signature: Signature, name: str, entry: Entry) -> Callable[
 
     def slow(given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         try:
-            if "out" in kwargs and "out" not in signature.specs:
-                return bind(args, kwargs)()
-            own = dict(kwargs)
+            out, own = signature.without_out(kwargs)
             tangent = own.pop(TANGENT, NOT_GIVEN)
             arguments = checked(args, tangent, own)
             primals = leaves_of(entry, arguments)
             directions = tangents(entry.program, tangent, primals)
             if short and _exact(given[:-1], signature.specs):
                 short.learn_along(entry, signature.specs, arguments, given)
+            if out is not NOWHERE:
+                return bound_call(entry, [*primals, *directions], out)()
             return entry.raw(*primals, *directions)
         except AdgenError as error:
             raise error.with_traceback(None) from None

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from adgen.frontend.specs import ArraySpec, Spec
+from adgen.frontend.specs import ArraySpec, OutputLeaf, OutputStruct, OutputTree, Spec
 from adgen.runtime.calls import Entry, direct_call
 from adgen.runtime.directions import with_direction
 from adgen.runtime.fastcalls import direct_parameters, extent_conditions
@@ -29,6 +29,7 @@ class Missing:
 
 
 MISSING = Missing()
+OUT = "out"
 TEXT = """
 def wrapper({parameters}*_rest, {keywords}**_extra):
     if _rest or _extra:
@@ -53,10 +54,14 @@ class ShortWay:
     """A function of named parameters, and what it knows about how to call compiled code.
 
     `slow(given, args, kwargs)` is the long way; `given` is what there is for each parameter, MISSING for nothing.
-    Behind the parameters may come some more, by `keywords` only.
+    Behind the parameters may come some more, by `keywords` only.  `part` says which part of the results `out` is for.
     """
 
-    def __init__(self, signature: inspect.Signature, slow: Slow, keywords: Sequence[str] = ()) -> None:
+    def __init__(
+        self, signature: inspect.Signature, slow: Slow, keywords: Sequence[str] = (), part: int | None = None
+    ) -> None:
+        self.part = part
+        self.into: list[Callable[..., Any]] = []
         self.positional = len(signature.parameters)
         self.names = (*signature.parameters, *keywords)
         self.slow = slow
@@ -81,7 +86,11 @@ class ShortWay:
         return given[:count], {name: value for name, value in pairs if value is not MISSING}
 
     def packed(self, given: tuple[Any, ...], rest: tuple[Any, ...], extra: dict[str, Any]) -> Any:
-        """The long way, with more than there are parameters for."""
+        """The long way, with more than there are parameters for, but for an array that results go into."""
+        for into in self.into if len(extra) == 1 and OUT in extra and not rest else ():
+            found = into(extra[OUT], *given)
+            if found is not NotImplemented:
+                return found
         args, kwargs = self.named(given)
         return self.slow(given, (*args, *rest), {**kwargs, **extra})
 
@@ -130,4 +139,12 @@ class ShortWay:
         else:
             self.last.otherwise = made
         self.last = made
+        if OUT not in self.names and is_array(entry.program.output, self.part):
+            self.into.append(made.into)
         return True
+
+
+def is_array(output: OutputTree, part: int | None) -> bool:
+    """True when what `out` is for is one array."""
+    wanted = output.items[part][1] if part is not None and isinstance(output, OutputStruct) else output
+    return isinstance(wanted, OutputLeaf) and wanted.rank is not None

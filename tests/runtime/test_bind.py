@@ -182,6 +182,37 @@ def test_results_of_the_caller(way: str) -> None:
     assert whole() is whole() and whole().tolist() == [1.0, 8.0]
 
 
+def test_results_of_the_caller_are_as_short(way: str) -> None:
+    """The second call with `out` is as the first, whatever is passed, stretched or fails."""
+    x, out = np.array([1.0, 2.0]), np.zeros(2)
+    gradient, both = adgen.grad(fresh(weighted), wrt="x"), adgen.value_and_grad(fresh(weighted), wrt="x")
+    for step in range(3):
+        x[0] = step
+        assert gradient(x, 0.5, out=out) is out and np.array_equal(out, x)
+        value, same = both(x, 2.0, out=out)
+        assert same is out and value == 2.0 * (x @ x) and np.array_equal(out, 4.0 * x)
+        assert gradient(x, 0.5, out=out, accumulate=True) is out and np.array_equal(out, 5.0 * x)
+        for wrong in (x, np.zeros(3), np.zeros(2, "f4"), [0.0, 0.0], None):
+            with pytest.raises(AdgenError, match="AD15"):
+                gradient(x, 0.5, out=wrong)
+        with pytest.raises(ValueError, match="too small"):
+            gradient(x - 20.0, 0.5, out=out)
+        with pytest.raises(TypeError):
+            gradient(x, 0.5, out=out, other=1)
+    assert len(gradient.__adgen__.short.into) == (way == "short")
+    slope = adgen.grad(fresh(stretched), wrt="x")
+    for y in (np.array([3.0, 4.0]), np.array([5.0]), np.array([6.0, 7.0])):
+        assert slope(x, y, out=out) is out and np.array_equal(out, y + np.zeros(2))
+    written = adgen.jit(lambda x: move(x))
+    for step in range(1, 4):
+        assert written(x, out=out) is out and np.array_equal(out, x)
+
+
+def move(x: Any) -> Any:
+    x += 1.0
+    return x * 1.0
+
+
 def test_results_that_cannot_be_written(way: str) -> None:
     """Each is refused with its name; nothing is written."""
     x, good = np.array([1.0, 2.0]), np.zeros(2)

@@ -95,7 +95,8 @@ typedef struct {
     Result *results;
     Condition *conditions;
     Py_ssize_t condition_count;
-    int guarded, measured, array_count;
+    int guarded, written, measured, array_count;
+    Py_ssize_t place; /* of the result that is an array, when there is one such */
     Plan plan;
     PyObject *failed;    /* called with the status, its details and the arguments */
     PyObject *otherwise; /* called with the arguments when they are not of the plain kind */

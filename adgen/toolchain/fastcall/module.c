@@ -33,6 +33,37 @@ static PyObject *call_vectorcall(PyObject *self, PyObject *const *arguments, siz
     return settle(call->failed, status, detail, arguments, call->parameter_count);
 }
 
+/*
+ * into(out, *arguments): as a call, with the one result that is an array in `out`.  NotImplemented when anything is not
+ * of the plain kind, or other code has to be run: then nothing that lasts has been done.
+ */
+static PyObject *call_into(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    Call *call = (Call *)self;
+    if (count != call->parameter_count + 1) Py_RETURN_NOTIMPLEMENTED;
+    Cell cells[MOST];
+    PyObject *arrays[MOST], *out = arguments[0], *const *given = arguments + 1;
+    Number numbers[MOST];
+    int64_t detail[DETAILS] = {0};
+    const Result *result = &call->results[call->place];
+    const int plain = call->array_count == 1 && !call->written &&
+                      read_arguments(call, given, cells) &&
+                      is_plain(out, (PyObject *)result->dtype, result->rank, 1);
+    if (!plain) Py_RETURN_NOTIMPLEMENTED;
+    for (Py_ssize_t k = 0; k < call->parameter_count; ++k)
+        if (call->parameters[k].way == ARRAY_GIVEN && meet(out, given[k])) Py_RETURN_NOTIMPLEMENTED;
+    memset(arrays, 0, (size_t)call->result_count * sizeof *arrays);
+    arrays[call->place] = Py_NewRef(out);
+    const int status = run(call, cells, arrays, numbers, detail);
+    PyObject *found = status == 0 ? build(&call->plan, call, arrays, numbers) : NULL;
+    drop(arrays, call->result_count);
+    if (status == 0 || status == RAISED) return found;
+    if (status != MISFIT && (found = settle(call->failed, status, detail, given, call->parameter_count)) == NULL)
+        return NULL;
+    Py_XDECREF(found);
+    Py_RETURN_NOTIMPLEMENTED;
+}
+
 static int describe_call(Call *call, PyObject *parameters, PyObject *conditions, PyObject *results, PyObject *steps)
 {
     Py_ssize_t cells = 0;
@@ -47,6 +78,7 @@ static int describe_call(Call *call, PyObject *parameters, PyObject *conditions,
         if (describe_parameter(PyTuple_GET_ITEM(parameters, k), parameter) < 0) return -1;
         cells += parameter->way == OPTION ? 0 : 1 + parameter->rank;
         call->guarded |= parameter->guarded;
+        call->written |= parameter->written;
     }
     call->first_result = cells;
     call->condition_count = PyTuple_GET_SIZE(conditions);
@@ -56,6 +88,7 @@ static int describe_call(Call *call, PyObject *parameters, PyObject *conditions,
         if (describe_result(PyTuple_GET_ITEM(results, k), &call->results[k]) < 0) return -1;
         if (call->results[k].dtype == NULL) continue;
         call->array_count++;
+        call->place = k;
         call->extent_count += call->results[k].rank;
     }
     if (cells + call->result_count > MOST || call->extent_count > MOST || call->parameter_count > MOST) {
@@ -127,6 +160,11 @@ static void call_dealloc(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
+static PyMethodDef CALL_METHODS[] = {
+    {"into", (PyCFunction)(void (*)(void))call_into, METH_FASTCALL, "A call whose array goes into the first argument."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyMemberDef CALL_MEMBERS[] = {
     {"otherwise", T_OBJECT_EX, offsetof(Call, otherwise), 0, "what is called when arguments are not of the plain kind"},
     {NULL, 0, 0, 0, NULL},
@@ -142,6 +180,7 @@ static PyTypeObject CallType = {
     .tp_call = PyVectorcall_Call,
     .tp_new = call_new,
     .tp_members = CALL_MEMBERS,
+    .tp_methods = CALL_METHODS,
     .tp_traverse = call_traverse,
     .tp_clear = call_clear,
     .tp_dealloc = call_dealloc,
