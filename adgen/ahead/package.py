@@ -22,6 +22,7 @@ from adgen.frontend.specs import StaticSpec
 from adgen.ir.printer import print_function
 from adgen.runtime.codec import encode_constant, encode_program, encode_site, encode_spec
 from adgen.runtime.package import INTERFACE
+from adgen.toolchain.fastcall import calls_library
 
 INITIALISER = '''"""{title}
 
@@ -72,7 +73,9 @@ def contents(
         **_stages(subjects),
     }
     written = {name: text.encode() for name, text in texts.items()}
-    return {**written, **dict(emitted.external.contents), library.name: library.read_bytes()}
+    calls = calls_library()  # packages do without where it cannot be had
+    compiled = (library, calls) if calls else (library,)
+    return {**written, **dict(emitted.external.contents), **{path.name: path.read_bytes() for path in compiled}}
 
 
 def _stages(subjects: Sequence[Subject]) -> dict[str, str]:

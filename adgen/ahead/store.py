@@ -39,7 +39,7 @@ def key(path: Path, source: bytes, options: Options) -> str:
 def own_digest() -> str:
     """A name for this very state of adgen's own code and templates."""
     folder = Path(adgen.__file__).parent
-    files = sorted([*folder.rglob("*.py"), *_templates(folder)])
+    files = sorted([*folder.rglob("*.py"), *folder.rglob("*.[ch]"), *_templates(folder)])
     return digest(adgen.__version__, *(f"{path} {path.stat().st_mtime_ns} {path.stat().st_size}" for path in files))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adgen.diagnostics import Span
+from adgen.emit.cells import cell_declarations, cell_entries
 from adgen.emit.functions import CFunction, Fixed, FunctionWriter
 from adgen.emit.helpers import memory_helpers, vector_forms
 from adgen.emit.interface import Interface
@@ -73,7 +74,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Emitted:
-    """The text of a C module and what a caller must know about it."""
+    """The text of a C module and what a caller must know about it; `calls` is what calls from Python need besides."""
 
     name: str
     c_source: str
@@ -83,6 +84,7 @@ class Emitted:
     interfaces: Mapping[str, Interface]
     sites: tuple[Site, ...]
     external: Files = field(default_factory=Files)
+    calls: str = ""
 
 
 def emit(
@@ -157,6 +159,7 @@ def emit(
         functions=made,
     )
     guard = f"ADGEN_{re.sub(r'[^A-Za-z0-9]', '_', module_name).upper()}_H"
+    entries = [f.interface for f in made]
     return Emitted(
         module_name,
         source,
@@ -168,10 +171,11 @@ def emit(
             functions=made,
         ),
         header_name,
-        "\n".join(declaration(f) for f in made),
-        {f.interface.name: f.interface for f in made},
+        "\n".join([*(declaration(f) for f in made), cell_declarations(entries)]),
+        {interface.name: interface for interface in entries},
         tuple(Site(o.attributes["exception"], o.attributes["message"], o.span) for o in sites),
         external,
+        cell_entries(entries),
     )
 
 

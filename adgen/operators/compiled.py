@@ -35,6 +35,11 @@ class Compiled:
         """The function's value."""
         return self.products["value"](*args, **kwargs)
 
+    def bind(self, *args: Any, **kwargs: Any) -> Callable[[], Any]:
+        """As `bind` of the function that `jit` gives."""
+        bound: Callable[[], Any] = self.products["value"].bind(*args, **kwargs)  # type: ignore[attr-defined]
+        return bound
+
     def __getattr__(self, name: str) -> Function:
         found: Function | None = self.__dict__.get("products", {}).get(name)
         if found is None:

@@ -7,7 +7,6 @@ argument types is compiled once, whatever the shapes; later calls with the same 
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -22,10 +21,13 @@ from adgen.operators.parallel import thread_count
 from adgen.operators.specialise import specialise
 from adgen.operators.targets import Target
 from adgen.runtime.accumulate import into
-from adgen.runtime.calls import Entry, direct_call
+from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
+from adgen.runtime.calls import Entry
+from adgen.runtime.directions import live_tangents
 from adgen.runtime.faults import NotScalar
-from adgen.runtime.programs import MATRICES
-from adgen.runtime.pullback import leaves_of
+from adgen.runtime.programs import MATRICES, TANGENT
+from adgen.runtime.pullback import given_leaves, leaves_of
+from adgen.runtime.shortway import MISSING, ShortWay, has_short_way
 from adgen.runtime.signatures import bind, describe_arguments, signature_of, specs_key
 from adgen.runtime.wrt import Wrt, check_form, resolve
 from adgen.sizes import bytes_of
@@ -39,21 +41,7 @@ NESTING = (
     *MATRICES,
 )  # what is a function of the same arguments and of nothing else
 ALONG = ("jvp", "hvp")
-Fast = dict[tuple[type, ...], Callable[..., Any]]
-
-
-class Missing:
-    """The type of the mark for an argument that was not given."""
-
-
-MISSING = Missing()
-SHORT_WAY = """
-def wrapper({parameters}*_rest, **_extra):
-    direct = _known(({types}))
-    if direct is not None and not _rest and not _extra:
-        return direct({names})
-    return _slow(({names}), _rest, _extra)
-"""
+GRADIENTS = ("grad", "value_and_grad")
 
 
 class Operator:
@@ -71,10 +59,9 @@ class Operator:
         self.signature = signature_of(self.target.function)
         self.name: str = getattr(function, "__name__", type(function).__name__)
         self.entries: dict[Any, Entry] = {}
-        self.fast: Fast = {}
         self.decisive: frozenset[str] = frozenset()
         self.lock = threading.RLock()
-        self.short: Callable[..., Any] | None = None
+        self.short: ShortWay | None = None
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a call by parameter name."""
@@ -129,31 +116,51 @@ class Operator:
             shape = np.shape(pure.raw(*leaves_of(pure, arguments))) if error.is_array else None
             raise (error if shape is None else error.with_shape(shape)) from None
 
-    def call(self, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call(self, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """One call, whatever its arguments; `given` is how the short way sees them."""
-        if "out" in kwargs and self.product in ("grad", "value_and_grad") and "out" not in self.signature.parameters:
-            return self.call_into(args, dict(kwargs))
-        arguments = self.arguments(args, kwargs)
+        own, out = self.without_out(kwargs)
+        accumulate = out is not NOWHERE and self.product in GRADIENTS and own.pop("accumulate", False)
+        arguments = self.arguments(args, own)
         entry = self.entry_for(arguments)
-        specs = self.specs(arguments)
-        key = tuple(map(type, given))
-        if self.short is not None and key not in self.fast and len(given) == len(arguments):
-            present = [value is not MISSING for value in given]
-            direct = direct_call(entry, specs, arguments, present, self.short)
-            if direct is not None:
-                self.fast[key] = direct
+        if self.short is not None and len(given) == len(arguments):
+            self.short.learn(entry, self.specs(arguments), arguments, given)
+        if accumulate:
+            return self.added(entry(arguments), entry, out)
+        if out is not NOWHERE:
+            return bound_call(entry, given_leaves(entry, arguments), out, WITHIN.get(self.product))()
         return entry(arguments)
 
-    def call_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """One call whose gradient goes into the arrays `out`, or is added to them with `accumulate`."""
-        out, accumulate = kwargs.pop("out"), bool(kwargs.pop("accumulate", False))
-        arguments = self.arguments(args, kwargs)
-        entry = self.entry_for(arguments)
-        result, directions = entry(arguments), entry.program.directions
+    def added(self, result: Any, entry: Entry, out: Any) -> Any:
+        """The result, with its gradient added to the arrays `out`."""
+        directions = entry.program.directions
         assert directions is not None
         if self.product == "grad":
-            return into(directions, result, out, accumulate)
-        return result[0], into(directions, result[1], out, accumulate)
+            return into(directions, result, out, True)
+        return result[0], into(directions, result[1], out, True)
+
+    def without_out(self, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        """The keywords for the function, and what is passed as `out`, unless that is a parameter of it."""
+        own = dict(kwargs)
+        return own, NOWHERE if "out" in self.signature.parameters else own.pop("out", NOWHERE)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[], Any]:
+        """A call with these arguments, which reads the arrays among them and writes into the same results."""
+        options, out = self.without_out(kwargs)
+        tangent = options.pop(TANGENT, MISSING) if self.takes_tangent else None
+        if tangent is MISSING:
+            raise self.no_tangent()
+        arguments = self.arguments(args, options)
+        entry = self.entry_for(arguments)
+        leaves = given_leaves(entry, arguments)
+        if self.takes_tangent:
+            leaves += live_tangents(entry.program, tangent, leaves_of(entry, arguments))
+        return bound_call(entry, leaves, out, WITHIN.get(self.product))
+
+    def no_tangent(self) -> AdgenError:
+        """The error for a call without a direction."""
+        return AdgenError(
+            "AD153", f"{self.product} of `{self.name}` needs a tangent", help="call it as f(x, tangent=v)"
+        )
 
     @property
     def takes_tangent(self) -> bool:
@@ -188,7 +195,7 @@ def _is_option(spec: Spec | None, kinds: tuple[Scalar, ...] = (BOOL, I64)) -> bo
 
 def function_of(operator: Operator) -> Callable[..., Any]:
     """The operator as a plain function: that is what is quickest to call, and works as a method too."""
-    return dressed(short_way(operator) or long_way(operator), operator)
+    return bindable(dressed(short_way(operator) or long_way(operator), operator), operator.bind)
 
 
 def long_way(operator: Operator) -> Callable[..., Any]:
@@ -206,36 +213,25 @@ def long_way(operator: Operator) -> Callable[..., Any]:
 def short_way(operator: Operator) -> Callable[..., Any] | None:
     """A function with the parameters of the operator's function, which Python binds, so that nothing is packed.
 
-    None when a parameter is of another kind than the ordinary.
+    None when a parameter cannot be passed by position.
     """
-    parameters = operator.signature.parameters
-    if operator.target.first or any(p.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD for p in parameters.values()):
+    if operator.target.first or not has_short_way(operator.signature):
         return None
-    names = tuple(parameters)
 
-    def slow(given: tuple[Any, ...], rest: tuple[Any, ...], extra: dict[str, Any]) -> Any:
-        count = next((k for k, value in enumerate(given) if value is MISSING), len(given))
-        named = {name: value for name, value in zip(names[count:], given[count:]) if value is not MISSING}
+    def slow(given: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
-            return operator.call(given, (*given[:count], *rest), {**named, **extra})
+            return operator.call(given, args, kwargs)
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
-    operator.short = lambda *given: slow(given, (), {})
-    source = SHORT_WAY.format(
-        parameters="".join(f"{name}=_missing, " for name in names),
-        types="".join(f"_type({name}), " for name in names),
-        names="".join(f"{name}, " for name in names),
-    )
-    namespace = {"_missing": MISSING, "_type": type, "_known": operator.fast.get, "_slow": slow}
-    exec(compile(source, "<adgen operator>", "exec"), namespace)
-    function: Callable[..., Any] = namespace["wrapper"]  # type: ignore[assignment]
-    return function
+    operator.short = ShortWay(operator.signature, slow, part=WITHIN.get(operator.product))
+    return operator.short.function
 
 
 def dressed(wrapper: Callable[..., Any], operator: Operator) -> Callable[..., Any]:
     """The wrapper with the name, text and parameters of the function, and the operator behind it."""
     original = operator.target.original
     functools.update_wrapper(wrapper, original)
+    vars(wrapper).pop("bind", None)  # that of an operator underneath
     wrapper.__adgen__ = operator  # type: ignore[attr-defined]
     return wrapper

@@ -14,6 +14,7 @@ import numpy as np
 from adgen.diagnostics import AdgenError
 from adgen.operators.core import Operator, dressed
 from adgen.operators.products import plain_operator
+from adgen.runtime.bound import bindable
 from adgen.runtime.pullback import leaves_of
 from adgen.runtime.trees import flatten
 
@@ -33,12 +34,17 @@ def jacobian_operator(function: Function, mode: Mode, wrt: Any = None) -> Functi
     ways = plain_operator(function, "jacrev", wrt), plain_operator(function, "jacfwd", wrt)
     known: dict[Any, Function] = {}
 
+    def way(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        own = operator.signature.parameters
+        inputs = {name: value for name, value in kwargs.items() if name != "out" or name in own}
+        return ways[prefers_columns(operator, operator.arguments(args, inputs))]
+
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         key = None if kwargs else sizes(args)
         chosen = None if key is None else known.get(key)
         if chosen is None:
             try:
-                chosen = ways[prefers_columns(operator, operator.arguments(args, kwargs))]
+                chosen = way(args, kwargs)
             except AdgenError as error:
                 raise error.with_traceback(None) from None
             if key is not None:
@@ -47,14 +53,22 @@ def jacobian_operator(function: Function, mode: Mode, wrt: Any = None) -> Functi
                 known[key] = chosen
         return chosen(*args, **kwargs)
 
-    return dressed(wrapper, operator)
+    def bind(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[], Any]:
+        bound: Callable[[], Any] = way(args, kwargs).bind(*args, **kwargs)
+        return bound
+
+    return bindable(dressed(wrapper, operator), bind)
 
 
 def sizes(args: tuple[Any, ...]) -> Any:
     """What decides how many inputs and results there are; None where that is not plain to see."""
-    if not all(type(x) in PLAIN for x in args):
-        return None
-    return tuple([x.shape if type(x) is np.ndarray else x if type(x) is int else None for x in args])
+    found: list[Any] = []
+    for x in args:
+        kind = type(x)
+        if kind not in PLAIN:
+            return None
+        found.append(x.shape if kind is np.ndarray else x if kind is int else None)
+    return tuple(found)
 
 
 def hessian_operator(function: Function, wrt: Any = None) -> Function:

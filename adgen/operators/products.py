@@ -10,12 +10,14 @@ from typing import Any
 from adgen.diagnostics import AdgenError
 from adgen.operators.core import Operator, dressed, function_of
 from adgen.operators.targets import Target
+from adgen.runtime.bound import NOWHERE, bindable, bound_call
 from adgen.runtime.directions import tangents
+from adgen.runtime.programs import TANGENT
 from adgen.runtime.pullback import Pullback, leaves_of
+from adgen.runtime.shortway import ShortWay, has_short_way
 
 Function = Callable[..., Any]
 Trace = bool | None
-MISSING = object()
 
 
 def plain_operator(function: Function, product: str, wrt: Any = None, memory: str | int | None = None) -> Function:
@@ -41,24 +43,36 @@ def tangent_operator(function: Function, product: str, wrt: Any = None, memory: 
     """`jvp` or `hvp` of a function: it takes `tangent` besides the function's own arguments."""
     operator = Operator(function, product, wrt, memory)
 
-    def wrapper(*args: Any, tangent: Any = MISSING, **kwargs: Any) -> Any:
+    def slow(given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         try:
-            if tangent is MISSING:
-                raise AdgenError(
-                    "AD153", f"{product} of `{operator.name}` needs a tangent", help="call it as f(x, tangent=v)"
-                )
-            return along(operator, operator.arguments(args, kwargs), tangent)
+            return along(operator, given, args, kwargs)
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
-    return dressed(wrapper, operator)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return slow((), args, kwargs)
+
+    if has_short_way(operator.signature) and not operator.target.first and TANGENT not in operator.signature.parameters:
+        operator.short = ShortWay(operator.signature, slow, (TANGENT,))
+        wrapper = operator.short.function
+    return bindable(dressed(wrapper, operator), operator.bind)
 
 
-def along(operator: Operator, arguments: Mapping[str, Any], tangent: Any) -> Any:
-    """One product with a tangent."""
+def along(operator: Operator, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """One product with a tangent, which is among the keywords; `given` is how the short way sees the arguments."""
+    own, out = operator.without_out(kwargs)
+    if TANGENT not in own:
+        raise operator.no_tangent()
+    tangent = own.pop(TANGENT)
+    arguments = operator.arguments(args, own)
     entry = operator.entry_for(arguments)
     primals = leaves_of(entry, arguments)
-    return entry.raw(*primals, *tangents(entry.program, tangent, primals))
+    directions = tangents(entry.program, tangent, primals)
+    if operator.short is not None and len(given) == len(arguments) + 1:
+        operator.short.learn_along(entry, operator.specs(arguments), arguments, given)
+    if out is not NOWHERE:
+        return bound_call(entry, [*primals, *directions], out)()
+    return entry.raw(*primals, *directions)
 
 
 def vjp_operator(function: Function, wrt: Any = None, memory: str | int | None = None) -> Function:

@@ -18,7 +18,7 @@ from adgen.operators import store
 from adgen.runtime.calls import Entry
 from adgen.runtime.signatures import specs_key
 from adgen.runtime.wrt import Wrt
-from adgen.toolchain import load
+from adgen.toolchain import begin_calls, fast_calls, load
 
 Function = Callable[..., Any]
 Specs = Mapping[str, Spec]
@@ -59,6 +59,7 @@ def make(function: Function, specs: Specs, product: str, wrt: Wrt | None, thread
     folder = store.place(root, f"{chain(function, product, wrt)}; {threads} threads", specs)
     stored = store.find(folder, root) if folder else None
     if stored is None:
+        begin_calls()
         from adgen.driver import compile_product
 
         try:
@@ -73,17 +74,17 @@ def make(function: Function, specs: Specs, product: str, wrt: Wrt | None, thread
 
     held = ref(function)  # weakly: the entry must not keep alive what it is known by
 
-    def stretching(shapes: Shapes) -> Callable[..., Any] | None:
+    def stretching(shapes: Shapes) -> Entry | None:
         alive = held()
         if alive is None:
             return None
         narrower = specs if wider else fixed(specs, shapes)
         if narrower != specs:
-            return specialise(alive, narrower, product, wrt, threads, specs).raw
+            return specialise(alive, narrower, product, wrt, threads, specs)
         freed = free(wider or specs)
-        return specialise(alive, freed, product, wrt, threads).raw if freed != specs else None
+        return specialise(alive, freed, product, wrt, threads) if freed != specs else None
 
-    return Entry(program, load(library), names, stretching)
+    return Entry(program, load(library), names, stretching, fast_calls())
 
 
 def explained(error: AdgenError, specs: Mapping[str, Spec]) -> AdgenError:

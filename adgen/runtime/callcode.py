@@ -167,9 +167,19 @@ def output_constants(tree: OutputTree) -> dict[str, object]:
     return {f"k{position}": value for position, value in enumerate(constants.objects)}
 
 
+def is_python(leaf: OutputLeaf) -> bool:
+    """True for a scalar result that is a Python number."""
+    return leaf.weak and leaf.element != F32
+
+
+def given_as(leaf: OutputLeaf, value: Any) -> Any:
+    """A scalar result as it is given back."""
+    return value if is_python(leaf) else DTYPES[leaf.element].type(value)
+
+
 def _expression(tree: OutputTree, constants: Constants) -> str:
     if isinstance(tree, OutputLeaf):
-        plain = tree.rank is not None or (tree.weak and tree.element != F32)
+        plain = tree.rank is not None or is_python(tree)
         return f"r{tree.index}" if plain else f"{constants.name(NUMPY_TYPES[tree.element])}(r{tree.index})"
     if isinstance(tree, OutputConstant):
         return constants.name(tree.value)

@@ -1,21 +1,35 @@
 """Calling compiled code with Python arguments.
 
 Comes in: a `Program`, the loaded library that holds it, and arguments.  Goes out: results as the function gives them.
-Guaranteed: calls may run at the same time from many threads; an array argument that fits is passed without a copy; a
-failed check is the exception that Python would raise, with the Python line; results of a failed call do not exist.
+There are two ways with the same results: through the extension module of `toolchain/fastcall`, where there is one and
+the arguments are of the plain kind, and through cffi.  Guaranteed: calls may run at the same time from many threads; an
+array argument that fits is passed without a copy; a failed check is the exception that Python would raise, with the
+Python line; results of a failed call do not exist.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend.specs import ArraySpec, ScalarSpec, Shapes, Spec, StaticSpec, StructSpec, has_complex
+from adgen.frontend.specs import (
+    ArraySpec,
+    OutputLeaf,
+    OutputStruct,
+    ScalarSpec,
+    Shapes,
+    Spec,
+    StaticSpec,
+    StructSpec,
+    has_complex,
+)
 from adgen.ir.types import BOOL, INTEGERS, Buffer
-from adgen.runtime.callcode import call_source, output_constants, readers, scalar_results
+from adgen.runtime.callcode import call_source, needs_sizes, other_extents, output_constants, readers, scalar_results
 from adgen.runtime.convert import (
     DTYPES,
     canonical,
@@ -27,6 +41,7 @@ from adgen.runtime.convert import (
     restore,
 )
 from adgen.runtime.failures import OUT_OF_MEMORY, failure, out_of_memory
+from adgen.runtime.fastcalls import element_of, leaf_parameters, leaves_among, results_of, steps
 from adgen.runtime.programs import Program
 from adgen.runtime.signatures import is_fixed
 from adgen.runtime.workspace import KEPT_BYTES, Workspace
@@ -34,10 +49,16 @@ from adgen.runtime.workspace import KEPT_BYTES, Workspace
 C_TYPES = {"f64": "double", "f32": "float", "bool": "_Bool", **{k.name: f"{k.full_name}_t" for k in INTEGERS}}
 
 
+def no_other(shapes: Shapes) -> Entry | None:
+    """What stands in for other code where there is none."""
+    return None
+
+
 class Entry:
     """One compiled entry point, ready to be called; `raw` takes the leaves of the arguments in canonical form.
 
     `stretching` gives what to call instead for arrays of these shapes, when the code takes others for granted.
+    `calls` is the extension module that makes calls short, where there is one.
     """
 
     def __init__(
@@ -45,7 +66,8 @@ class Entry:
         program: Program,
         library: Any,
         namespace: Mapping[str, Any] | None = None,
-        stretching: Callable[[Shapes], Callable[..., Any] | None] = lambda shapes: None,
+        stretching: Callable[[Shapes], Entry | None] = no_other,
+        calls: Any = None,
     ) -> None:
         self.program = program
         self.library = library
@@ -54,14 +76,19 @@ class Entry:
         self.others: dict[tuple[tuple[bool, ...], ...], Callable[..., Any] | None] = {}
         # A call pops a slot and appends it when it is done.  Both are atomic, so no two calls ever share one.
         self.slots: list[tuple[Any, ...]] = []
-        self.names = self._bindings()
-        leaves = [f"a{position}" for position in range(len(program.parameters))]
-        self.raw: Callable[..., Any] = self.define(call_source(program, "raw", leaves), "raw")
+        self.other_statuses = other_extents(program)
+        self.calls = calls if calls and hasattr(library.lib, f"adgen_calls_{program.name}") else None
+        fast = self.fast(leaf_parameters(program), lambda *leaves: self.cffi_raw(*leaves))
+        self.is_short = fast is not None
+        self.raw: Callable[..., Any] = fast or self.cffi_raw
 
     def __call__(self, arguments: Mapping[str, Any]) -> Any:
         """Call with arguments by parameter name, of the types that the program was made for."""
+        return self.with_leaves([leaf_value(arguments, leaf.path) for leaf in self.program.leaves])
+
+    def with_leaves(self, given: Sequence[Any]) -> Any:
+        """Call with the leaves of the arguments as they are."""
         program = self.program
-        given = [leaf_value(arguments, leaf.path) for leaf in program.leaves]
         self.check_guarded(given)
         values = [canonical(value, leaf.spec) for value, leaf in zip(given, program.leaves, strict=True)]
         results = self.raw(*values)
@@ -69,6 +96,59 @@ class Entry:
             if values[position] is not given[position]:
                 restore(given[position], values[position], program.leaves[position].spec)
         return results
+
+    @cached_property
+    def flat(self) -> Entry:
+        """The entry whose result is the tuple of the flat results."""
+        leaves = tuple(
+            (k, OutputLeaf(k, kind.element, kind.rank) if isinstance(kind, Buffer) else OutputLeaf(k, element_of(kind)))
+            for k, kind in enumerate(self.program.results)
+        )
+        program = replace(self.program, output=OutputStruct(tuple, leaves))
+
+        def stretching(shapes: Shapes) -> Entry | None:
+            other = self.stretching(shapes)
+            return other and other.flat
+
+        return Entry(program, self.library, self.user_names, stretching, self.calls)
+
+    def fast(self, parameters: tuple[Any, ...], otherwise: Callable[..., Any], conditions: tuple[Any, ...] = ()) -> Any:
+        """The short call with these parameters, which gives all other arguments to `otherwise`; None without one."""
+        if self.calls is None:
+            return None
+        table = getattr(self.library.lib, f"adgen_calls_{self.program.name}")
+        function, sizes = (int(self.library.ffi.cast("intptr_t", address)) for address in table)
+
+        def failed(status: int, details: Sequence[int], *given: Any) -> Any:
+            return self.settle(status, details, *leaves_among(parameters, given))
+
+        try:
+            return self.calls.Call(
+                function=function,
+                sizes=sizes,
+                measured=needs_sizes(self.program),
+                parameters=parameters,
+                conditions=conditions,
+                results=results_of(self.program),
+                steps=steps(self.program.output),
+                failed=failed,
+                otherwise=otherwise,
+            )
+        except ValueError:  # too many arguments or results
+            return None
+
+    def settle(self, status: int, details: Sequence[int], *leaves: Any) -> Any:
+        """What a call gives whose status is not 0: what other code gives for these extents, or an exception."""
+        other = self._stretching(leaves) if status in self.other_statuses else None
+        if other:
+            return other(*leaves)
+        raise self.exception(status, details)
+
+    @cached_property
+    def cffi_raw(self) -> Callable[..., Any]:
+        """`raw` through cffi."""
+        leaves = [f"a{position}" for position in range(len(self.program.parameters))]
+        return self.define(call_source(self.program, "raw", leaves), "raw")
 
     def check_guarded(self, given: Sequence[Any]) -> None:
         """Refuse arrays that the Python function writes and that cannot be written, or overlap with another."""
@@ -94,7 +174,9 @@ class Entry:
         function: Callable[..., Any] = namespace[name]
         return function
 
-    def _bindings(self) -> dict[str, Any]:
+    @cached_property
+    def names(self) -> dict[str, Any]:
+        """What the names in the texts from `callcode` mean."""
         ffi, lib, name = self.library.ffi, self.library.lib, self.program.name
         types = {f"{element}s": ffi.typeof(f"{c}[]") for element, c in C_TYPES.items()}
         return {
@@ -123,7 +205,8 @@ class Entry:
         shapes = {leaf.path: v.shape for leaf, v in leaves if isinstance(leaf.spec, ArraySpec)}
         key = tuple(tuple(extent == 1 for extent in shape) for shape in shapes.values())
         if key not in self.others:
-            self.others[key] = self.stretching(shapes)
+            other = self.stretching(shapes)
+            self.others[key] = other and other.raw
         return self.others[key]
 
     def _slot(self) -> tuple[Any, ...]:
@@ -143,6 +226,10 @@ class Entry:
     def _failed(self, status: int, slot: tuple[Any, ...]) -> AdgenError:
         details = list(slot[0])
         self.slots.append(slot)
+        return self.exception(status, details)
+
+    def exception(self, status: int, details: Sequence[int]) -> AdgenError:
+        """The exception that a status means."""
         if status == OUT_OF_MEMORY:
             return out_of_memory(self.program.function_name)
         site = self.program.sites[status - 1]

@@ -7,16 +7,17 @@ is and what it should be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from adgen.diagnostics import AdgenError
-from adgen.frontend.specs import ArraySpec, OutputLeaf, OutputTree, ScalarSpec
+from adgen.frontend.specs import ArraySpec, OutputLeaf, OutputTree, ScalarSpec, Spec, bound
 from adgen.ir.types import Scalar
 from adgen.runtime.convert import DTYPES, canonical
-from adgen.runtime.programs import COTANGENT, Program
+from adgen.runtime.programs import COTANGENT, TANGENT, Program
 from adgen.runtime.trees import flatten
 
 REAL_KINDS = "fiub"
@@ -33,6 +34,31 @@ def tangents(program: Program, given: Any, primals: Sequence[Any]) -> list[Any]:
         direction(part, program.leaves[position].spec, np.shape(primals[position]), name, "the argument")
         for position, (_, part, name) in zip(program.differentiated, parts, strict=True)
     ]
+
+
+def with_direction(program: Program, specs: Mapping[str, Spec]) -> dict[str, Spec] | None:
+    """The specs and that of a tangent, whose extents have the same names as those of its parameter.
+
+    None when a tangent is not of one parameter that is a number or an array.
+    """
+    leaves = [program.leaves[position] for position in program.differentiated]
+    if not isinstance(program.directions, OutputLeaf) or len(leaves) != 1 or len(leaves[0].path) != 1:
+        return None
+    name = str(leaves[0].path[0])
+    spec = specs[name]
+    if isinstance(spec, ArraySpec):
+        extents = spec.extents or (":",) * spec.rank
+        named = (e if bound(e) else f"{TANGENT} {axis}" for axis, e in enumerate(extents))
+        spec = replace(spec, extents=tuple(named))
+    return {**specs, name: spec, TANGENT: spec}
+
+
+def live_tangents(program: Program, given: Any, primals: Sequence[Any]) -> list[Any]:
+    """As `tangents`, but arrays are those that were given, which may come to hold other numbers."""
+    assert program.directions is not None
+    parts = _parts(program.directions, given, "tangent")
+    pairs = zip(parts, tangents(program, given, primals), strict=True)
+    return [part if isinstance(part, np.ndarray) and part.ndim else found for (_, part, _), found in pairs]
 
 
 def cotangents(pullback: Program, output: OutputTree, given: Any, value: Any, primals: Sequence[Any]) -> list[Any]:

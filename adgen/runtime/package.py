@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +18,31 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import Complex
-from adgen.frontend.specs import ArraySpec, Leaf, ScalarSpec, Spec, StaticSpec, StructSpec, bound
+from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, bound
 from adgen.ir.types import BOOL, Scalar
-from adgen.runtime.calls import Entry, direct_call
+from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
+from adgen.runtime.calls import Entry
 from adgen.runtime.codec import decode_constant, decode_program, decode_site, decode_spec
 from adgen.runtime.convert import DTYPES, leaf_value, path_text
-from adgen.runtime.directions import tangents
-from adgen.runtime.programs import MATRICES
-from adgen.runtime.pullback import Pullback, leaves_of
+from adgen.runtime.directions import live_tangents, tangents
+from adgen.runtime.programs import MATRICES, TANGENT
+from adgen.runtime.pullback import Pullback, given_leaves, leaves_of
+from adgen.runtime.shortway import MISSING as NOT_GIVEN
+from adgen.runtime.shortway import ShortWay, has_short_way
 from adgen.runtime.signatures import ArgumentError, bind
+from adgen.toolchain.fastcall import FILE, load_calls
 
 Data = Any
 INTERFACE = "interface.json"
-MISSING = object()
-POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def functions(library: Any, folder: str | Path) -> dict[str, Callable[..., Any]]:
     """The functions of the package in a folder, by name."""
     data = json.loads((Path(folder) / INTERFACE).read_text(encoding="utf-8"))
     sites = tuple(decode_site(site) for site in data["sites"])
-    entries = {program["name"]: Entry(decode_program(program, sites), library) for program in data["programs"]}
+    calls = load_calls(Path(folder) / FILE)
+    programs = [decode_program(program, sites) for program in data["programs"]]
+    entries = {program.name: Entry(program, library, calls=calls) for program in programs}
     found = {}
     for item in data["functions"]:
         signature = Signature(item)
@@ -69,10 +74,8 @@ class Signature:
                 for parameter in item["parameters"]
             ]
         )
-        named = [e for s in self.specs.values() if isinstance(s, ArraySpec) for e in s.extents if bound(e)]
-        self.has_extents = len(set(named)) < len(named) or any(isinstance(extent, int) for extent in named)
-        positional = all(p.kind in POSITIONAL for p in self.signature.parameters.values())
-        self.simple = positional and not self.has_extents
+        extents = [e for s in self.specs.values() if isinstance(s, ArraySpec) for e in s.extents if bound(e)]
+        self.has_extents = len(set(extents)) < len(extents) or any(isinstance(extent, int) for extent in extents)
 
     def shown(self, product: str) -> inspect.Signature:
         """The parameters of an entry point of this product."""
@@ -80,6 +83,11 @@ class Signature:
             return self.signature
         tangent = inspect.Parameter("tangent", inspect.Parameter.KEYWORD_ONLY)
         return self.signature.replace(parameters=[*self.signature.parameters.values(), tangent])
+
+    def without_out(self, kwargs: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """What is passed as `out`, unless that is a parameter, and the other keywords."""
+        own = dict(kwargs)
+        return (NOWHERE if "out" in self.specs else own.pop("out", NOWHERE)), own
 
     def arguments(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], leaves: Any) -> dict[str, Any]:
         """The arguments of a call, each of the type that it must have.
@@ -173,59 +181,84 @@ def check_extents(specs: Mapping[str, Spec], arguments: Mapping[str, Any]) -> No
 # -- entry points ----------------------------------------------------------------------------------------------------
 
 
-def plain_function(signature: Signature, name: str, entry: Entry) -> Callable[..., Any]:
-    """A function that is one call of compiled code."""
-    fast: dict[tuple[type, ...], Callable[..., Any]] = {}
+def plain_function(signature: Signature, name: str, entry: Entry, part: int | None = None) -> Callable[..., Any]:
+    """A function that is one call of compiled code; with `part`, `out` is for that part of the results."""
 
-    def general(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        arguments = signature.arguments(name, args, kwargs, entry.program.leaves)
-        if len(args) == len(arguments) and signature.simple and _exact(args, entry.program.leaves):
-            direct = direct_call(entry, signature.specs, arguments, [True] * len(args), slow)
-            if direct is not None:
-                fast[tuple(map(type, args))] = direct
-        return entry(arguments)
-
-    def slow(*args: Any) -> Any:
-        return general(args, {})
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
-            direct = fast.get(tuple(map(type, args)))
-            if direct is not None:
-                return direct(*args)
+    def slow(given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         try:
-            return general(args, kwargs)
+            out, own = signature.without_out(kwargs)
+            arguments = signature.arguments(name, args, own, entry.program.leaves)
+            if short and _exact(given, signature.specs):
+                short.learn(entry, signature.specs, arguments, given)
+            if out is not NOWHERE:
+                return bound_call(entry, given_leaves(entry, arguments), out, part)()
+            return entry(arguments)
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
-    return function
+    def bind(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[], Any]:
+        out, own = signature.without_out(kwargs)
+        arguments = signature.arguments(name, args, own, entry.program.leaves)
+        return bound_call(entry, given_leaves(entry, arguments), out, part)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return slow((), args, kwargs)
+
+    short = ShortWay(signature.signature, slow, part=part) if has_short_way(signature.signature) else None
+    return bindable(short.function if short else function, bind)
 
 
-def _exact(args: tuple[Any, ...], leaves: tuple[Leaf, ...]) -> bool:
-    """True when no argument needs to be converted but perhaps to be laid out anew."""
+def _exact(given: tuple[Any, ...], specs: Mapping[str, Spec]) -> bool:
+    """True when there is something for each parameter, and nothing has to be converted but perhaps laid out anew.
+
+    A default is of the type that was compiled for, and so is an option.
+    """
     wanted = {"f64": float, "i64": int, "bool": bool}
-    return all(
-        type(value) is np.ndarray
-        if isinstance(leaf.spec, ArraySpec)
-        else type(value) is wanted.get(str(leaf.spec.element))
-        for value, leaf in zip(args, leaves)
+    return len(given) == len(specs) and all(
+        value is NOT_GIVEN
+        or isinstance(spec, StaticSpec)
+        or (isinstance(spec, ArraySpec) and type(value) is np.ndarray)
+        or (isinstance(spec, ScalarSpec) and type(value) is wanted.get(str(spec.element)))
+        for value, spec in zip(given, specs.values())
     )
 
 
 def tangent_function(signature: Signature, name: str, entry: Entry) -> Callable[..., Any]:
     """A function that takes `tangent` besides."""
 
-    def function(*args: Any, tangent: Any = MISSING, **kwargs: Any) -> Any:
+    def slow(given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         try:
-            if tangent is MISSING:
-                raise ArgumentError("AD153", f"`{name}` needs a tangent", help="call it as f(x, tangent=v)")
-            arguments = signature.arguments(name, args, kwargs, entry.program.leaves)
+            out, own = signature.without_out(kwargs)
+            tangent = own.pop(TANGENT, NOT_GIVEN)
+            arguments = checked(args, tangent, own)
             primals = leaves_of(entry, arguments)
-            return entry.raw(*primals, *tangents(entry.program, tangent, primals))
+            directions = tangents(entry.program, tangent, primals)
+            if short and _exact(given[:-1], signature.specs):
+                short.learn_along(entry, signature.specs, arguments, given)
+            if out is not NOWHERE:
+                return bound_call(entry, [*primals, *directions], out)()
+            return entry.raw(*primals, *directions)
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
-    return function
+    def checked(args: tuple[Any, ...], tangent: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        if tangent is NOT_GIVEN:
+            raise ArgumentError("AD153", f"`{name}` needs a tangent", help="call it as f(x, tangent=v)")
+        return signature.arguments(name, args, kwargs, entry.program.leaves)
+
+    def bind(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[], Any]:
+        out, own = signature.without_out(kwargs)
+        tangent = own.pop(TANGENT, NOT_GIVEN)
+        arguments = checked(args, tangent, own)
+        directions = live_tangents(entry.program, tangent, leaves_of(entry, arguments))
+        return bound_call(entry, [*given_leaves(entry, arguments), *directions], out)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return slow((), args, kwargs)
+
+    usable = has_short_way(signature.signature) and TANGENT not in signature.specs
+    short = ShortWay(signature.signature, slow, (TANGENT,)) if usable else None
+    return bindable(short.function if short else function, bind)
 
 
 def pullback_function(signature: Signature, name: str, primal: Entry, entry: Entry) -> Callable[..., Any]:
@@ -245,7 +278,7 @@ def pullback_function(signature: Signature, name: str, primal: Entry, entry: Ent
 MAKERS: Mapping[str, Callable[..., Callable[..., Any]]] = {
     "value": plain_function,
     "grad": plain_function,
-    "value_and_grad": plain_function,
+    "value_and_grad": partial(plain_function, part=WITHIN["value_and_grad"]),
     "jvp": tangent_function,
     "hvp": tangent_function,
     "vjp": pullback_function,

@@ -22,11 +22,14 @@ MISSING = object()
 
 def leaves_of(entry: Entry, arguments: Mapping[str, Any]) -> list[Any]:
     """The function's own leaves, in canonical form."""
-    program = entry.program
-    own = [leaf for leaf in program.leaves if leaf.path[0] in arguments]
-    given = [leaf_value(arguments, leaf.path) for leaf in own]
+    given = given_leaves(entry, arguments)
     entry.check_guarded(given)
-    return [canonical(value, leaf.spec) for value, leaf in zip(given, own, strict=True)]
+    return [canonical(value, leaf.spec) for value, leaf in zip(given, entry.program.leaves)]
+
+
+def given_leaves(entry: Entry, arguments: Mapping[str, Any]) -> list[Any]:
+    """The function's own leaves as they are; those of directions follow them."""
+    return [leaf_value(arguments, leaf.path) for leaf in entry.program.leaves if leaf.path[0] in arguments]
 
 
 class Pullback:

@@ -2,6 +2,18 @@
 
 from adgen.toolchain.cache import cache_folder, cached, digest
 from adgen.toolchain.extension import build, load
+from adgen.toolchain.fastcall import begin_calls, fast_calls
 from adgen.toolchain.tuning import find_compiler, prepare, settled
 
-__all__ = ["build", "cache_folder", "cached", "digest", "find_compiler", "load", "prepare", "settled"]
+__all__ = [
+    "begin_calls",
+    "build",
+    "cache_folder",
+    "cached",
+    "digest",
+    "fast_calls",
+    "find_compiler",
+    "load",
+    "prepare",
+    "settled",
+]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import sysconfig
 from pathlib import Path
 from types import ModuleType
 from typing import Protocol
@@ -19,13 +18,13 @@ from adgen.ops.foreign import Files
 from adgen.toolchain.blas import Library, library_for
 from adgen.toolchain.cache import cached, digest
 from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, python_headers
+from adgen.toolchain.fastcall import begin_calls
 from adgen.toolchain.levels import level
+from adgen.toolchain.link import SHARED, SUFFIX
 from adgen.toolchain.openmp import threads_for
 from adgen.toolchain.tuning import find_compiler
 
-SHARED = ("-shared", *(("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()))
 USER = "user"
-SUFFIX = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
 
 
 class Source(Protocol):
@@ -39,6 +38,8 @@ class Source(Protocol):
     def cdef(self) -> str: ...
     @property
     def header_name(self) -> str: ...
+    @property
+    def calls(self) -> str: ...
     @property
     def external(self) -> Files: ...
 
@@ -54,6 +55,7 @@ def build(source: Source) -> Path:
         source.c_source,
         source.header,
         source.cdef,
+        source.calls,
         compiler.identity,
         sys.version,
         SUFFIX,
@@ -73,7 +75,7 @@ def _compile(source: Source, name: str, compiler: Compiler, library: Library, fo
     (folder / source.header_name).write_text(source.header, encoding="utf-8")
     ffi = FFI()
     ffi.cdef(source.cdef)
-    ffi.set_source(name, f'#include "{source.header_name}"\n', compiler_verbose=0)
+    ffi.set_source(name, f'#include "{source.header_name}"\n\n{source.calls}', compiler_verbose=0)
     ffi.emit_c_code(str(folder / "wrapper.c"))
     include = f"-I{python_headers()}"
     theirs = written(source.external, folder)
@@ -81,6 +83,7 @@ def _compile(source: Source, name: str, compiler: Compiler, library: Library, fo
     function = [*flags, "-isystem", USER, "-c", f"{stem}.c", "-o", "function.o"]
     # the wrapper is not worth optimising: it only moves arguments
     wrapper = [*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", include, "-c", "wrapper.c", "-o", "wrapper.o"]
+    begin_calls()
     compiler.run_all([function, wrapper, *(compiling(file, compiler) for file in theirs)], folder)
     objects = ["function.o", "wrapper.o", *map(object_of, theirs)]
     compiler.run([*SHARED, *objects, "-o", f"{name}{SUFFIX}", *library.link, "-lm"], folder)

@@ -110,6 +110,37 @@ def test_defaults_and_keywords(package: ModuleType) -> None:
     assert str(inspect.signature(package.weighted_jvp)) == "(x, w, power=2, *, tangent)"
 
 
+def test_short_calls(package: ModuleType) -> None:
+    """What is plain goes straight to C once it has been seen; extents that must agree are compared there."""
+    for _ in range(3):
+        np.testing.assert_allclose(package.weighted_grad(X, W).x, 2 * W * X)
+        np.testing.assert_allclose(package.weighted_grad(X, W, 3).x, 3 * W * X**2)
+        assert package.mode(3.0) == package.mode(3.0, "square") == 9.0
+        with pytest.raises(AdgenError, match="AD174"):
+            package.mode(3.0, "cube")
+        assert package.rows(np.ones((2, 3))).tolist() == [2.0, 2.0, 2.0]
+        with pytest.raises(AdgenError, match="extent 2 on axis 0, but `n` is 3"):
+            package.weighted_grad(X, W[:2], 2)
+        with pytest.raises(AdgenError, match="AD175"):
+            package.rows(np.ones((2, 4)))
+    for function in (package.weighted_grad, package.rows, package.mode):
+        assert type(function.__globals__["_call"]).__name__ == "Call"
+
+
+def test_bound_calls(package: ModuleType) -> None:
+    """Functions of a package have `bind` and `out` too."""
+    x, out = X.copy(), (np.zeros(3), np.zeros(3))
+    bound = package.weighted_grad.bind(x, W)
+    first = bound()
+    x[0] = 5.0
+    assert bound().x is first.x and first.x[0] == 5.0
+    assert package.weighted_grad(x, W, out=out) is out and np.array_equal(out[0], first.x)
+    pushed = package.weighted_jvp.bind(x, W, tangent=(np.ones(3), np.zeros(3)))
+    assert pushed()[1] == np.sum(first.x)
+    with pytest.raises(AdgenError, match="AD159"):
+        package.weighted_grad(x, W, out=(x, np.zeros(3)))
+
+
 def test_products(package: ModuleType) -> None:
     """`jvp`, `vjp` and `hvp` agree with the gradient."""
     v = (np.array([1.0, 0.0, -1.0]), np.zeros(3))
