@@ -29,6 +29,7 @@ APART = (Kind.AGREED, Kind.ONE_BY_ONE)
 LANES = 64  # iterations of a block
 VECTORS = 8  # iterations that fill the vectors of all machines
 NEAR = 24_000  # bytes of a block that stay in the nearest cache
+FEWEST_ABREAST = 4  # directions that fill a vector
 LEAST = 6  # floating-point operations of a straight body that are worth taking apart
 
 
@@ -78,11 +79,19 @@ class Choice:
             return None
         if not checks_first(loop, found, self.root, self.parameters):
             return None
+        if not self.everywhere and self.has_vectors(loop, found):
+            return None
         variance = Variance(loop, found, self.root)
         rows = Rows(loop, variance, self.indices)
         if not self.everywhere and not _pays(loop, variance, rows):
             return None
         return Blocks(variance, rows, self.width(loop, variance), VECTORS if _only_stores(loop, variance) else 1)
+
+    def has_vectors(self, loop: Operation, found: Independence) -> bool:
+        """True when directions of a derivative stand side by side in memory that iterations share."""
+        abreast = [o for o in walk(loop.regions[0]) if o.attributes.get("abreast", 0) >= FEWEST_ABREAST]
+        inside = [inner for owner in abreast for inner in walk_all(owner) if inner.row in ACCESSES]
+        return any(self.root[access.operands[0]] not in found.private for access in inside)
 
     def width(self, loop: Operation, variance: Variance) -> int:
         """How many iterations a block has: few, where each of them has much memory of a known size."""

@@ -27,10 +27,12 @@ from adgen.passes.fold import fold
 from adgen.passes.forward import forward
 from adgen.passes.forward_stores import forward_stores
 from adgen.passes.rebuild import Mapping, clone, mapped, rebuild
+from adgen.passes.several import several
 from adgen.passes.unroll import unroll
 from adgen.passes.windows import Windowed, windowed
 
 ROW_COST = 2  # a product with a cotangent costs about as much as this many with a tangent
+WRITTEN_OUT = 2  # directions that are rather written out one after the other
 WIDTH = 8  # directions side by side: a line of the cache, and as much as fills a vector unit
 
 
@@ -203,7 +205,8 @@ class _Seeds:
         product = narrow.function if narrow else product
         wide = None
         if width > 1 and isinstance(value.type, Buffer):
-            wide = abreast(product, product.parameters[first : first + self.given], width)
+            tangents = product.parameters[first : first + self.given]
+            wide = (several if width <= WRITTEN_OUT else abreast)(product, tangents, width)
         self.product = wide or product
         self.width = width if wide else 1
         self.sides = (self.builder.index(width),) if wide else ()

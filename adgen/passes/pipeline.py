@@ -31,6 +31,7 @@ from adgen.passes.kept_states import kept_states
 from adgen.passes.known_extents import known_extents
 from adgen.passes.lanes import lanes
 from adgen.passes.parts import parts
+from adgen.passes.registers import registers
 from adgen.passes.rotations import rotations
 from adgen.passes.sink_buffers import sink_buffers
 from adgen.passes.unroll import unroll
@@ -59,6 +60,7 @@ EMITTED: tuple[Pass, ...] = (
     fold,
     unroll,
     forward_stores,
+    registers,
     dead_code,
     hoist,
     hoist_checks,

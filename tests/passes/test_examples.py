@@ -19,6 +19,7 @@ PASSES = {
     "induction",
     "known_extents",
     "rebuild",
+    "registers",
     "sink_buffers",
     "unroll",
     "vanishing",

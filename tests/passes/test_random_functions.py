@@ -23,6 +23,7 @@ from adgen.passes.induction import induction
 from adgen.passes.known_extents import known_extents
 from adgen.passes.pipeline import optimise, simplify
 from adgen.passes.rebuild import rebuild
+from adgen.passes.registers import registers
 from adgen.passes.sink_buffers import sink_buffers
 from adgen.passes.unroll import unroll
 from adgen.passes.write_back import write_back
@@ -48,6 +49,7 @@ PASSES = (
     copies,
     write_back,
     unroll,
+    registers,
     hoist_checks,
     known_extents,
     chunks,
