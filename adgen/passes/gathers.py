@@ -5,7 +5,8 @@ constants `c` is replaced by a nest over the elements, each of which gets all th
 elements near the borders, which get less.  Guaranteed: the same sums but for the order of their terms, which nobody
 chose: only loops that are `unordered` are touched; the same elements are written.
 
-The terms are computed again at each shift, so they must be cheap.  Where memory is known to be zero, the sum is stored.
+The terms are computed again at each shift, but for what is dear: that is computed once and kept in a buffer.  Where
+memory is known to be zero, the sum is stored.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from adgen.passes.residuals import RECOMPUTED_COST
 from adgen.passes.surgery import prune, rewrite
 
 Group = tuple[Value, tuple[int | None, ...], tuple[Bound, ...]]  # the buffer, the loops of its axes, the other indices
+MOST_KEPT = 4  # buffers for what is dear
 MOST_TERMS = 16  # the text grows with them
 
 
@@ -225,8 +227,10 @@ class _Search:
             groups.setdefault((each.operands[0], axes, same), []).append(term)
         for (handle, axes, _), terms in groups.items():
             shifts = {term.offsets for term in terms}
-            if len(shifts) > 1 and len(terms) <= MOST_TERMS and not _is_dear(terms):
-                gather = Gather(handle, axes, nest.loops, nest.runs, tuple(terms))
+            kept = _dear(terms)
+            if len(shifts) > 1 and len(terms) <= MOST_TERMS and len(kept) <= MOST_KEPT:
+                cut = [replace(term, needed=_cut(term, kept)) for term in terms]
+                gather = Gather(handle, axes, nest.loops, nest.runs, tuple(cut), tuple(_kept(terms, kept)))
                 alone = [each for each in adds if self.root[each.operands[0]] is self.root[handle]]
                 yield replace(gather, is_zero=len(alone) == len(terms) and self.is_zero(gather, cleared))
 
@@ -272,14 +276,38 @@ def _whole(operation: Operation) -> tuple[Value, ...]:
     return operation.operands if operation.row in (core.CUSTOM, core.EXTERNAL, core.CONTRACT) else ()
 
 
-def _is_dear(terms: Sequence[Term]) -> bool:
-    """True when something that costs much would be computed at several shifts."""
-    shifts: dict[int, set[tuple[int, ...]]] = {}
+def _dear(terms: Sequence[Term]) -> list[Operation]:
+    """What costs much and would be computed at several shifts."""
+    shifts: dict[Operation, set[tuple[int, ...]]] = {}
     for term in terms:
         for operation in term.needed:
             if operation.row.cost > RECOMPUTED_COST:
-                shifts.setdefault(id(operation), set()).add(term.offsets)
-    return any(len(found) > 1 for found in shifts.values())
+                shifts.setdefault(operation, set()).add(term.offsets)
+    return [operation for operation, found in shifts.items() if len(found) > 1]
+
+
+def _cut(term: Term, kept: Sequence[Operation]) -> tuple[Operation, ...]:
+    """What a term is computed by when some results are at hand."""
+    return _computing(term.needed, {term.operation.operands[1]}, kept)
+
+
+def _computing(needed: Sequence[Operation], wanted: set[Value], kept: Sequence[Operation]) -> tuple[Operation, ...]:
+    found = []
+    for operation in reversed(needed):
+        if not wanted.isdisjoint(operation.results):
+            found.append(operation)
+            if operation not in kept:
+                wanted.update(operation.operands)
+    return tuple(found[::-1])
+
+
+def _kept(terms: Sequence[Term], kept: Sequence[Operation]) -> Iterator[tuple[Operation, tuple[Operation, ...]]]:
+    """What is computed once an iteration, with what it is computed by, where a term asks for it."""
+    asked = {operation for term in terms for operation in _cut(term, kept)}
+    for operation in kept:
+        if operation in asked:
+            needed = next(term.needed for term in terms if operation in term.needed)
+            yield operation, _computing(needed, {operation.result}, ())
 
 
 def _without(operation: Operation, taken: set[int]) -> Operation:

@@ -54,7 +54,8 @@ def _term(generator: random.Random, rank: int, field: str) -> str:
     element = f"{field}[{_index(generator, rank)}]"
     number = f"{generator.uniform(-0.5, 0.5):.2f}"
     other = f"{field}[{_index(generator, rank)}]"
-    return generator.choice((f"{number} * {element}", f"c * {element}", f"{element} * {other}", f"np.sin({element})"))
+    sines = f"np.sin({element})", f"np.sin({element} + c * {other})"
+    return generator.choice((f"{number} * {element}", f"c * {element}", f"{element} * {other}", *sines))
 
 
 def _index(generator: random.Random, rank: int) -> str:
