@@ -58,14 +58,11 @@ def _exchange(body: Body, operation: Operation, kind: str, first: str, second: s
 
 def _name(body: Body, swap: Operation, operations: Sequence[Operation]) -> None:
     """Names for the two buffers in the operations before or after they are exchanged, where these use them."""
-    used = {
-        value
-        for each in walk(Region((), tuple(operations), ()))
-        if each.row not in (core.DIM, core.SWAP) and each not in body.uses.dead
-        for value in each.operands
-    }
+    inside = [each for each in walk(Region((), tuple(operations), ())) if each not in body.uses.dead]
+    used = {value for each in inside if each.row not in (core.DIM, core.SWAP) for value in each.operands}
+    moving = {value for each in inside if each.row is core.SWAP for value in each.operands}  # by loops inside
     for buffer in swap.operands:
-        if buffer in used:
+        if buffer in used - moving:
             name = body.values.names.claim(f"{buffer.name or 'buffer'}_here")
             body.values.emit(f"{c_type(buffer.type)} *const restrict {name} = {body.pointers[buffer]};", swap.span)
             body.buffers[buffer] = name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 from adgen import ops
 from adgen.ir.builder import Builder
@@ -62,6 +63,15 @@ def box_nest(builder: Builder, box: Box, body: Body) -> None:
         _loop(builder, axis, low, high, lambda x: level((*indices, x)))
 
     level(())
+
+
+def inside_box(builder: Builder, box: Box, index: tuple[Value, ...]) -> Value:
+    """Whether an element is in a box."""
+    found = []
+    for x, each in zip(index, box):
+        found.append(builder.op(ops.GE, x, bound_value(builder, each.low)))
+        found.append(builder.op(ops.LT, x, bound_value(builder, each.high)))
+    return reduce(lambda a, b: builder.op(ops.AND, a, b), found)
 
 
 def _clamped(builder: Builder, low: Value, value: Value, high: Value) -> Value:

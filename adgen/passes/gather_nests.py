@@ -16,7 +16,7 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Value
-from adgen.ir.types import I64
+from adgen.ir.types import I64, Scalar
 from adgen.passes.boxes import Bound, Box, Interval
 from adgen.passes.indices import Definitions, Indices
 from adgen.passes.rebuild import Mapping, clone, mapped
@@ -40,6 +40,7 @@ class Gather:
     loops: tuple[Operation, ...]
     runs: tuple[Interval, ...]
     terms: tuple[Term, ...]
+    kept: tuple[tuple[Operation, tuple[Operation, ...]], ...] = ()  # computed once, with what it is computed by
     is_zero: bool = False  # the elements that get all terms are zero before
 
     def ends(self, loop: int) -> tuple[int, int]:
@@ -80,16 +81,45 @@ class _Writer:
         self.builder, self.indices, self.gather = builder, indices, gather
         self.arguments = {loop.regions[0].arguments[0]: k for k, loop in enumerate(gather.loops)}
         self.depth = len(gather.loops)
+        self.kept: dict[Operation, Value] = {}
         self.low = [self.bound(run.low) for run in gather.runs]
         self.high = [self.bound(run.high) for run in gather.runs]
 
     def write(self) -> None:
-        """The elements that get all terms, then the others."""
+        """What is kept, the elements that get all terms, then the others."""
+        self.keep()
         self.nest(
             [self.gather.all_terms(level) for level in range(self.depth)],
             lambda places: self.add(self.gather.terms, places, self.gather.is_zero),
         )
         self.border(0, ())
+
+    def keep(self) -> None:
+        """Compute what is kept, for each iteration."""
+        builder = self.builder
+        zero = builder.index(0)
+        for operation, _ in self.gather.kept:
+            kind = operation.result.type
+            assert isinstance(kind, Scalar)
+            spans = [builder.op(ops.SUB, high, low) for low, high in zip(self.low, self.high)]
+            extents = [builder.op(ops.MAXIMUM, span, zero) for span in spans]
+            self.kept[operation] = builder.alloc(kind, extents, operation.result.name or "kept", zero=False)
+
+        def compute(places: tuple[Value, ...]) -> None:
+            mapping: Mapping = {argument: places[k] for argument, k in self.arguments.items()}
+            for operation, needed in self.gather.kept:
+                clone(builder, [each for each in needed if each.results[0] not in mapping], mapping)
+                number = [self.since_low(places[k], 0, k) for k in range(self.depth)]
+                builder.store(self.kept[operation], mapping[operation.result], number)
+
+        if self.gather.kept:
+            self.nest(self.gather.runs, compute)
+
+    def since_low(self, place: Value, offset: int, level: int) -> Value:
+        """The number of the iteration that adds a constant to its index and so gets to a place."""
+        base, low = self.gather.runs[level].low
+        place = self.plus(place, -offset - low)
+        return place if base is None else self.builder.op(ops.SUB, place, base)
 
     # -- numbers -----------------------------------------------------------------------------------------------------
 
@@ -220,6 +250,10 @@ class _Writer:
 
         def shifted(builder: Builder, operation: Operation, mapping: Mapping) -> bool:
             (result,) = operation.results
+            if operation in self.kept:
+                number = [self.since_low(places[k], offset, k) for k, offset in enumerate(term.offsets)]
+                mapping[result] = self.once((self.kept[operation], *number), result.name, loads)
+                return True
             if result.type == I64 and operation.row in (ops.ADD, ops.SUB):
                 base, offset = self.indices.split(result)
                 if base in self.arguments:
@@ -227,16 +261,19 @@ class _Writer:
                     mapping[result] = self.plus(places[k], offset - term.offsets[k])
                     return True
             if operation.row is core.LOAD:  # of memory that does not change here: each element once
-                operands = mapped(operation.operands, mapping)
-                if operands not in loads:
-                    loads[operands] = builder.load(operands[0], operands[1:], result.name)
-                mapping[result] = loads[operands]
+                mapping[result] = self.once(mapped(operation.operands, mapping), result.name, loads)
                 return True
             return False
 
         clone(self.builder, term.needed, mapping, shifted)
         value = term.operation.operands[1]
         return mapping.get(value, value)
+
+    def once(self, operands: tuple[Value, ...], name: str, loads: dict[object, Value]) -> Value:
+        """An element, loaded once for each sum."""
+        if operands not in loads:
+            loads[operands] = self.builder.load(operands[0], operands[1:], name)
+        return loads[operands]
 
 
 def _by_offset(terms: Sequence[Term], level: int) -> list[tuple[int, list[Term]]]:

@@ -5,24 +5,39 @@ constants `c` is replaced by a nest over the elements, each of which gets all th
 elements near the borders, which get less.  Guaranteed: the same sums but for the order of their terms, which nobody
 chose: only loops that are `unordered` are touched; the same elements are written.
 
-The terms are computed again at each shift, so they must be cheap.  Where memory is known to be zero, the sum is stored.
+The terms are computed again at each shift, but for what is dear: that is computed once and kept in a buffer.  Where
+memory is known to be zero, the sum is stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.passes.activity import roots
-from adgen.passes.boxes import Bound, Box, Interval, chains, contains, defined, fills_box, stored_boxes, trips, walk_one
+from adgen.passes.boxes import (
+    FIRST_INDEX,
+    Bound,
+    Box,
+    Interval,
+    box_of,
+    chains,
+    contains,
+    defined,
+    fills_box,
+    stored_boxes,
+    trips,
+    walk_one,
+)
 from adgen.passes.gather_nests import Gather, Term, gather_nests
 from adgen.passes.indices import Definitions, Indices
 from adgen.passes.residuals import RECOMPUTED_COST
-from adgen.passes.surgery import prune
+from adgen.passes.surgery import prune, rewrite
 
 Group = tuple[Value, tuple[int | None, ...], tuple[Bound, ...]]  # the buffer, the loops of its axes, the other indices
+MOST_KEPT = 4  # buffers for what is dear
 MOST_TERMS = 16  # the text grows with them
 
 
@@ -142,11 +157,27 @@ class _Search:
         if not found or nest is None:
             regions = tuple(self.region(region) for region in operation.regions)
             same = all(a is b for a, b in zip(regions, operation.regions))
-            return [operation if same else replace(operation, regions=regions)]
+            operation = operation if same else replace(operation, regions=regions)
+            return rewrite([operation], {}, self.firsts(operation, cleared)) if nest and cleared else [operation]
         taken = {id(term.operation) for gather in found for term in gather.terms}
         rest = prune([_without(operation, taken)], set(operation.results))
         new = [each for gather in found for each in gather_nests(self.definitions, self.indices, gather)]
-        return [*(each for left in rest for each in self.gathered(left, {})), *new]
+        return [*new, *(each for left in rest for each in self.gathered(left, {}))]
+
+    def firsts(
+        self, operation: Operation, cleared: Mapping[Value, list[Box] | None]
+    ) -> Callable[[Operation], list[Operation] | None]:
+        """A change of increments of zeros into stores, where a nest has no other access of the memory."""
+        only = set()
+        for handle, boxes in cleared.items():
+            memory = self.root[handle]
+            accesses = [each for each in walk_one(operation) if any(self.root.get(v) is memory for v in each.operands)]
+            for chain in chains(operation, handle):
+                if accesses == [chain[-1]] and chain[-1].row is core.ACCUMULATE and fills_box(self.indices, chain):
+                    box = box_of(self.indices, chain)
+                    if boxes is None or (box is not None and any(contains(outer, box) for outer in boxes)):
+                        only.add(chain[-1])
+        return lambda each: [replace(each, row=core.STORE)] if each in only else None
 
     def nest(self, operation: Operation) -> _Nest | None:
         """The nest that an operation is, if its iterations may be taken in any order."""
@@ -163,7 +194,7 @@ class _Search:
             if any(each.row is not core.FOR for each in inner) or len(inner) > 1:
                 return None
             current = inner[0] if inner else None
-        if any(each.row not in (core.LOAD, core.ACCUMULATE) and not each.row.pure for each in made):
+        if any(each.row not in FIRST_INDEX and not each.row.pure for each in made):
             return None
         inside = defined(operation)
         runs = [run for run in (trips(self.indices, loop) for loop in loops) if run is not None]
@@ -173,11 +204,11 @@ class _Search:
 
     def gathers(self, nest: _Nest, cleared: dict[Value, list[Box] | None]) -> Iterator[Gather]:
         """The groups of increments that differ in constants alone."""
-        read = {self.root[each.operands[0]] for each in nest.made if each.row is core.LOAD}
+        used = {self.root[each.operands[0]] for each in nest.made if each.row in (core.LOAD, core.STORE)}
         adds = [each for each in nest.made if each.row is core.ACCUMULATE]
-        written = {self.root[each.operands[0]] for each in adds}
         inside = defined(nest.loops[0])
         numbers = {loop.regions[0].arguments[0]: k for k, loop in enumerate(nest.loops)}
+        steady = {memory for memory in used if self.is_steady(memory, nest, numbers)}
         groups: dict[Group, list[Term]] = {}
         for each in adds:
             parts = [self.indices.split(index) for index in each.operands[2:]]
@@ -185,9 +216,9 @@ class _Search:
             fixed = [index for index, axis in zip(each.operands[2:], axes) if axis is None]
             if sorted(axis for axis in axes if axis is not None) != list(range(len(nest.loops))):
                 continue
-            if inside.intersection(fixed) or self.root[each.operands[0]] in read:
+            if inside.intersection(fixed) or self.root[each.operands[0]] in used:
                 continue
-            needed = self.needed(each.operands[1], nest, inside - set(numbers), written)
+            needed = self.needed(each.operands[1], nest, inside - set(numbers), steady)
             if needed is None:
                 continue
             offsets = {axis: offset for (_, offset), axis in zip(parts, axes)}
@@ -196,18 +227,36 @@ class _Search:
             groups.setdefault((each.operands[0], axes, same), []).append(term)
         for (handle, axes, _), terms in groups.items():
             shifts = {term.offsets for term in terms}
-            if len(shifts) > 1 and len(terms) <= MOST_TERMS and not _is_dear(terms):
-                gather = Gather(handle, axes, nest.loops, nest.runs, tuple(terms))
-                yield replace(gather, is_zero=self.is_zero(gather, cleared))
+            kept = _dear(terms)
+            if len(shifts) > 1 and len(terms) <= MOST_TERMS and len(kept) <= MOST_KEPT:
+                cut = [replace(term, needed=_cut(term, kept)) for term in terms]
+                gather = Gather(handle, axes, nest.loops, nest.runs, tuple(cut), tuple(_kept(terms, kept)))
+                alone = [each for each in adds if self.root[each.operands[0]] is self.root[handle]]
+                yield replace(gather, is_zero=len(alone) == len(terms) and self.is_zero(gather, cleared))
 
-    def needed(self, value: Value, nest: _Nest, inside: set[Value], written: set[Value]) -> list[Operation] | None:
+    def is_steady(self, memory: Value, nest: _Nest, numbers: Mapping[Value, int]) -> bool:
+        """True when what a nest reads of some memory is what was there before the nest.
+
+        It is not written, or each iteration has an element of its own, which it reads before it writes.
+        """
+        accesses = [each for each in nest.made if each.row in FIRST_INDEX and self.root[each.operands[0]] is memory]
+        rows = [each.row for each in accesses]
+        if core.STORE not in rows and core.ACCUMULATE not in rows:
+            return True
+        handles = {each.operands[0] for each in accesses}
+        places = {tuple(self.indices.split(i) for i in each.operands[FIRST_INDEX[each.row] :]) for each in accesses}
+        bases = {base for place in places for base, _ in place}
+        first = next(k for k, row in enumerate(rows) if row is not core.LOAD)
+        return len(handles) == len(places) == 1 and set(numbers) <= bases and core.LOAD not in rows[first:]
+
+    def needed(self, value: Value, nest: _Nest, inside: set[Value], steady: set[Value]) -> list[Operation] | None:
         """The operations of a nest that a value is computed by; None when it cannot be computed elsewhere."""
         wanted = {value}
         found = []
         for operation in reversed(nest.made):
             if wanted.isdisjoint(operation.results):
                 continue
-            if operation.row is core.LOAD and self.root[operation.operands[0]] in written:
+            if operation.row is core.LOAD and self.root[operation.operands[0]] not in steady:
                 return None
             found.append(operation)
             wanted.update(operation.operands)
@@ -227,14 +276,38 @@ def _whole(operation: Operation) -> tuple[Value, ...]:
     return operation.operands if operation.row in (core.CUSTOM, core.EXTERNAL, core.CONTRACT) else ()
 
 
-def _is_dear(terms: Sequence[Term]) -> bool:
-    """True when something that costs much would be computed at several shifts."""
-    shifts: dict[int, set[tuple[int, ...]]] = {}
+def _dear(terms: Sequence[Term]) -> list[Operation]:
+    """What costs much and would be computed at several shifts."""
+    shifts: dict[Operation, set[tuple[int, ...]]] = {}
     for term in terms:
         for operation in term.needed:
             if operation.row.cost > RECOMPUTED_COST:
-                shifts.setdefault(id(operation), set()).add(term.offsets)
-    return any(len(found) > 1 for found in shifts.values())
+                shifts.setdefault(operation, set()).add(term.offsets)
+    return [operation for operation, found in shifts.items() if len(found) > 1]
+
+
+def _cut(term: Term, kept: Sequence[Operation]) -> tuple[Operation, ...]:
+    """What a term is computed by when some results are at hand."""
+    return _computing(term.needed, {term.operation.operands[1]}, kept)
+
+
+def _computing(needed: Sequence[Operation], wanted: set[Value], kept: Sequence[Operation]) -> tuple[Operation, ...]:
+    found = []
+    for operation in reversed(needed):
+        if not wanted.isdisjoint(operation.results):
+            found.append(operation)
+            if operation not in kept:
+                wanted.update(operation.operands)
+    return tuple(found[::-1])
+
+
+def _kept(terms: Sequence[Term], kept: Sequence[Operation]) -> Iterator[tuple[Operation, tuple[Operation, ...]]]:
+    """What is computed once an iteration, with what it is computed by, where a term asks for it."""
+    asked = {operation for term in terms for operation in _cut(term, kept)}
+    for operation in kept:
+        if operation in asked:
+            needed = next(term.needed for term in terms if operation in term.needed)
+            yield operation, _computing(needed, {operation.result}, ())
 
 
 def _without(operation: Operation, taken: set[int]) -> Operation:

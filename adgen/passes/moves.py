@@ -100,6 +100,8 @@ class Moves:
         others = self.uses.inside(body, move.target)
         if others[-1] is not move.nest or not all(self.only_reads(each, move.target) for each in others[:-1]):
             return None
+        if contains(move.box, self.whole(move.target)):
+            return move if all(only_accesses(each, fresh) for each in users) else None
         return move if all(self.writes_within(each, fresh, move.box) for each in users[:-1]) else None
 
     def only_reads(self, operation: Operation, memory: Value) -> bool:

@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from adgen import ops
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Value
 from adgen.ir.types import Buffer
-from adgen.passes.box_nests import box_nest, outside_nest
+from adgen.passes.box_nests import box_nest, inside_box, outside_nest
 from adgen.passes.boxes import Box, chains, contains, only_accesses, stored_boxes
 from adgen.passes.moves import Move, Moves, with_loops
 
@@ -132,15 +133,20 @@ class _Search:
             builder.store(state, builder.load(fresh, index), index)
 
         def clear(index: tuple[Value, ...]) -> None:
-            assert isinstance(state.type, Buffer)
-            builder.store(state, builder.const(0, state.type.element), index)
+            builder.store(state, zero, index)
+
+        def either(index: tuple[Value, ...]) -> None:
+            old = builder.load(fresh, index)
+            builder.store(state, builder.op(ops.SELECT, inside_box(builder, move.box, index), zero, old), index)
 
         with builder.block() as block:
-            outside_nest(builder, self.moves.whole(state), move.box, keep)
+            assert isinstance(state.type, Buffer)
+            zero = builder.const(0, state.type.element)
             if filled is None:
+                outside_nest(builder, self.moves.whole(state), move.box, keep)
                 box_nest(builder, move.box, clear)
             else:
-                outside_nest(builder, move.box, filled, clear)
+                outside_nest(builder, self.moves.whole(state), filled, either)
         return block.operations
 
     def filled(self, others: Sequence[Operation], state: Value) -> Box | None:

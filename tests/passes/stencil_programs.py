@@ -21,6 +21,8 @@ def program(generator: random.Random) -> str:
         lines += [f"        {field}n = {field}.copy()" for field in fields]
     for field in fields if generator.random() < 0.5 else fields[:1]:
         lines += _nest(generator, rank, field, fields, copied)
+    if generator.random() < 0.3:
+        lines.append(_border(generator, rank, generator.choice(fields), copied))
     if copied:
         lines += [f"        {field} = {field}n" for field in fields]
     lines.append("    return c * np.sum(u * u) + np.sum(u * v)")
@@ -39,11 +41,21 @@ def _nest(generator: random.Random, rank: int, field: str, fields: tuple[str, ..
     return lines
 
 
+def _border(generator: random.Random, rank: int, field: str, copied: bool) -> str:
+    """A statement about the elements at an end."""
+    target = f"{field}n" if copied else field
+    rest = ", :" if rank == 2 else ""
+    first, second = generator.choice(((0, 1), (-1, -2), (0, -1)))
+    value = generator.choice((f"{field}[{second}{rest}]", f"{target}[{second}{rest}] * c", "c"))
+    return f"        {target}[{first}{rest}] = {value}"
+
+
 def _term(generator: random.Random, rank: int, field: str) -> str:
     element = f"{field}[{_index(generator, rank)}]"
     number = f"{generator.uniform(-0.5, 0.5):.2f}"
     other = f"{field}[{_index(generator, rank)}]"
-    return generator.choice((f"{number} * {element}", f"c * {element}", f"{element} * {other}", f"np.sin({element})"))
+    sines = f"np.sin({element})", f"np.sin({element} + c * {other})"
+    return generator.choice((f"{number} * {element}", f"c * {element}", f"{element} * {other}", *sines))
 
 
 def _index(generator: random.Random, rank: int) -> str:
