@@ -26,7 +26,7 @@ from adgen.runtime.missing import searches
 from adgen.runtime.programs import Program, Site
 from adgen.runtime.tracing import begun
 from adgen.runtime.wrt import Wrt
-from adgen.toolchain import build
+from adgen.toolchain import build, prepare
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,16 @@ class Build:
     programs: tuple[Program, ...]
 
 
-def compile_product(function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None) -> Build:
-    """One product of a function, compiled."""
+def compile_product(
+    function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None, threads: int = 1
+) -> Build:
+    """One product of a function, compiled for a number of threads."""
+    prepare()
     primal = lower_function(function, specs, kinks=product == "kinks")
     for text in searches(primal, wrt) if wrt else ():
         warn(text)
-    derived = differentiate(primal, product, wrt)
-    optimised = optimise(derived.function)
+    derived = differentiate(primal, product, wrt, states=True)
+    optimised = optimise(derived.function, threads=threads)
     emitted = emit([optimised], optimised.name)
     library = build(emitted)
     return Build(library, (program(primal, wrt, derived, optimised, emitted),))

@@ -21,6 +21,7 @@ from adgen.ahead.options import Options
 from adgen.ahead.report import Report
 from adgen.ahead.source import functions, load, read
 from adgen.diagnostics import AdgenError
+from adgen.toolchain import build, find_compiler, prepare, settled
 
 if TYPE_CHECKING:
     from adgen.ahead.findings import Measured
@@ -33,7 +34,7 @@ REPORT = "report.json"
 
 
 class Clock:
-    """Seconds by stage; `tell` is told which stage begins."""
+    """Seconds by stage, of a part of a stage under `stage: part`; `tell` is told which one begins."""
 
     def __init__(self, tell: Tell) -> None:
         self.tell = tell
@@ -54,13 +55,14 @@ def compile_file(path: Path, out: Path, options: Options, tell: Tell) -> Report:
     Raises AdgenError when something is wrong; then nothing has been written.
     """
     clock = Clock(tell)
+    prepare()
     with clock.stage("reading"):
         source = read(path)
         targets = functions(load(path), options.function)
         stem = identifier(path.stem)
         target = out / f"{stem}_ad"
-        key = store.key(path, source, options)
-        contents = store.recall(key, targets)
+        # while the compiler's flags are still being measured nothing can have been kept for them
+        contents = store.recall(store.key(path, source, options), targets) if settled() else None
     if contents is not None:
         report = Report.from_json(contents[REPORT])
         write_folder(target, contents)
@@ -81,6 +83,7 @@ def compile_file(path: Path, out: Path, options: Options, tell: Tell) -> Report:
 
         contents[MANIFEST] = manifest(stem, made.subjects, made.emitted, made.stack, options.float32).encode()
     write_folder(target, contents)
+    key = store.key(path, source, options)
     store.remember(key, contents, {subject.name: subject.primal.dependencies for subject in made.subjects})
     return replace(report, seconds=clock.seconds)
 
@@ -91,6 +94,7 @@ def check_file(path: Path, options: Options, tell: Tell) -> Report:
     Raises AdgenError when something is wrong, a failed check included.
     """
     clock = Clock(tell)
+    prepare()
     with clock.stage("reading"):
         targets = functions(load(path), options.function)
     report = _made(path, identifier(path.stem), targets, options, clock, prove=True).report
@@ -120,15 +124,14 @@ def _made(
     prove: bool = False,
 ) -> Made:
     """The one straight line: subjects, their costs, C for them, the library, and whether it is right."""
-    from adgen.ahead.findings import findings, measured, notes
-    from adgen.ahead.units import subjects as make_subjects
-    from adgen.emit import emit
-    from adgen.emit.profile import PROFILES
-    from adgen.toolchain import build, find_compiler
-    from adgen.toolchain.stack import measure
+    with clock.stage("importing"):
+        from adgen.ahead.findings import findings, measured, notes
+        from adgen.ahead.units import subjects as make_subjects
+        from adgen.emit import emit
+        from adgen.emit.profile import PROFILES
+        from adgen.toolchain.stack import measure
 
-    with clock.stage("differentiating"):
-        subjects, skipped = make_subjects(targets, options, clock.tell)
+    subjects, skipped = make_subjects(targets, options, clock.stage)
     with clock.stage("counting"):
         costs = [measured(subject) for subject in subjects]
     with clock.stage("writing C"):

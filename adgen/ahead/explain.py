@@ -14,6 +14,7 @@ from typing import Any
 
 from adgen.ahead import checks
 from adgen.ahead.findings import Measured, formula_of, measured, shapes_of
+from adgen.ahead.loops import Loop, loops_of
 from adgen.ahead.options import Options
 from adgen.ahead.source import functions, load
 from adgen.ahead.units import Subject, subject
@@ -50,6 +51,7 @@ class Explanation:
     `gradients` has a finding for each parameter; `values` what the reverse sweep needs; `inactive` the variables that
     carry no derivative.  `operations` are floating-point operations of the value and of the gradient, `workspace` the
     gradient's as a formula and `workspace_bytes` as a number, both at `arguments`; None where no arguments were found.
+    `loops` says which loops have independent iterations, and what ties those of the others.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Explanation:
     operations: tuple[int, int] | None
     workspace_bytes: int | None
     remarks: tuple[str, ...] = ()
+    loops: tuple[Loop, ...] = ()
 
     @property
     def ratio(self) -> float | None:
@@ -93,6 +96,7 @@ class Explanation:
         size = f" = {self.workspace_bytes}" if self.workspace_bytes else ""
         lines.append(f"  workspace in bytes: {self.workspace}{size}")
         lines += list(_table(self.values))
+        lines += [f"  loop at {loop}" for loop in self.loops]
         if self.inactive:
             lines.append(f"  no derivative in: {', '.join(self.inactive)}")
         return "\n".join([*lines, *(f"  note: {remark}" for remark in self.remarks)])
@@ -141,7 +145,7 @@ def explain_file(path: Path, options: Options) -> list[Explanation]:
     """
     from adgen.ahead.units import subjects
 
-    found, _ = subjects(functions(load(path), options.function), options, lambda _: None)
+    found, _ = subjects(functions(load(path), options.function), options)
     return [explanation(made, measured(made)) for made in found if made.wrt is not None]
 
 
@@ -169,6 +173,7 @@ def explanation(made: Subject, found: Measured) -> Explanation:
         operations=None if counts[0] is None or counts[1] is None else (counts[0], counts[1]),
         workspace_bytes=None if values is None or interface.grows else _bytes(derived, product, values, made),
         remarks=tuple(remark for remark in made.remarks if remark not in decided),
+        loops=loops_of(made.primal.function),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 
 from adgen.diagnostics import AdgenError
+from adgen.operators.parallel import checked
 from adgen.runtime.programs import MATRICES
 from adgen.sizes import bytes_of
 
@@ -33,6 +34,7 @@ class Options:
     profile: str = "hosted"
     float32: bool = False
     closed_form: bool = False
+    threads: int = 1
 
     @staticmethod
     def parse(
@@ -49,6 +51,7 @@ class Options:
         profile: str = "hosted",
         float32: bool = False,
         closed_form: bool = False,
+        threads: int = 1,
     ) -> Options:
         """Options from the texts of a command line.
 
@@ -68,6 +71,7 @@ class Options:
             _profile(profile),
             float32,
             closed_form,
+            checked(threads),
         )
 
     def key(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import adgen
 
+PART = ": "
 LONG = 160  # a formula that is longer is cut on the terminal
 VERSION = adgen.__version__
 
@@ -51,7 +52,7 @@ class FunctionReport:
 
 @dataclass(frozen=True)
 class Report:
-    """One compile."""
+    """One compile.  `seconds` are by stage, of a part of a stage under `stage: part`."""
 
     source: str
     package: str
@@ -78,6 +79,16 @@ class Report:
         data["functions"] = tuple(_function(item) for item in data["functions"])
         return Report(**data)
 
+    def timings(self) -> str:
+        """Seconds by stage and its parts, a line for each."""
+        whole = [stage for stage in self.seconds if PART not in stage]
+        rows = [(stage, self.seconds[stage]) for stage in whole]
+        rows.append(("together", sum(seconds for _, seconds in rows)))
+        for stage in reversed(whole):
+            parts = [(f"  {name.partition(PART)[2]}", s) for name, s in self.seconds.items() if _part_of(name, stage)]
+            rows[whole.index(stage) + 1 : whole.index(stage) + 1] = parts
+        return "\n".join(f"{name:<20} {seconds:8.3f} s" for name, seconds in rows)
+
     def text(self, verbose: bool = False) -> str:
         """What the terminal shows."""
         lines = [f"{self.source} -> {self.package}" + (" (cached)" if self.cached else "")]
@@ -85,11 +96,15 @@ class Report:
             lines += ["", *_function_lines(function, verbose)]
         for name, reason in self.skipped.items():
             lines += ["", f"{name}: skipped", *(f"  {line}" for line in reason.splitlines())]
-        times = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in self.seconds.items())
+        times = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in self.seconds.items() if PART not in stage)
         lines += ["", f"time: {times}"]
         if verbose:
             lines.append(f"compiler: {self.compiler}")
         return "\n".join(lines)
+
+
+def _part_of(name: str, stage: str) -> bool:
+    return name.startswith(f"{stage}{PART}")
 
 
 def _function(data: dict[str, Any]) -> FunctionReport:

@@ -20,7 +20,7 @@ from adgen.emit.profile import PROFILES
 from adgen.frontend.specs import ArraySpec, Lowered, Spec, StaticSpec, UnknownSpec, has_complex, has_complex_output
 from adgen.ir.nodes import Function
 from adgen.passes.linear import NotLinear
-from adgen.passes.pipeline import optimise
+from adgen.passes.pipeline import Watch, optimise, unwatched
 from adgen.passes.unchecked import unchecked
 from adgen.runtime.annotations import parse_argument, parse_static, signature_specs
 from adgen.runtime.differentiate import differentiate, plans, purified, taps_of
@@ -89,7 +89,7 @@ class Subject:
 
 
 def subjects(
-    functions: Sequence[Callable[..., Any]], options: Options, tell: Callable[[str], None]
+    functions: Sequence[Callable[..., Any]], options: Options, watch: Watch = unwatched
 ) -> tuple[list[Subject], dict[str, str]]:
     """The functions made into IR, and why not for those that were left out.
 
@@ -102,11 +102,11 @@ def subjects(
     given |= fixed
     found, skipped, errors = [], {}, []
     for function in functions:
-        tell(f"reading {function.__name__}")
         try:
-            made = subject(function, options, given)
+            made = subject(function, options, given, watch)
             if len(functions) > 1:  # so that a function that C cannot hold is left out alone
-                emit([unit.optimised for unit in made.units.values()], made.name, profile=PROFILES[options.profile])
+                with watch("writing C"):
+                    emit([unit.optimised for unit in made.units.values()], made.name, profile=PROFILES[options.profile])
             found.append(made)
         except AdgenError as error:
             if len(functions) == 1:
@@ -122,14 +122,17 @@ def subjects(
     return found, skipped
 
 
-def subject(function: Callable[..., Any], options: Options, given: Mapping[str, Spec]) -> Subject:
-    """One function and its products.
+def subject(
+    function: Callable[..., Any], options: Options, given: Mapping[str, Spec], watch: Watch = unwatched
+) -> Subject:
+    """One function and its products; `watch` is put around each stage.
 
     Raises AdgenError when it cannot be compiled.
     """
     names = inspect.signature(function).parameters
     specs = signature_specs(function, {name: spec for name, spec in given.items() if name in names})
-    primal, decided = _lowered(function, specs, options.trace_nan)
+    with watch("lowering"):
+        primal, decided = _lowered(function, specs, options.trace_nan)
     if hasattr(function, "__adgen__"):
         primal = replace(primal, function=replace(primal.function, name=function.__name__))
     if options.unchecked:
@@ -148,7 +151,7 @@ def subject(function: Callable[..., Any], options: Options, given: Mapping[str, 
         if product != "value" and (wrt is None or (product in ALONG and untapped(primal, wrt) is None)):
             continue
         try:
-            _add(made, product, PROFILES[options.profile].bare)
+            _add(made, product, options, watch)
             if options.closed_form:
                 _close(made, product)
         except NotScalar as error:
@@ -211,11 +214,12 @@ def _underived(primal: Lowered) -> str:
     return "" if any(map(has_floats, primal.specs.values())) else "no floating-point parameter"
 
 
-def _add(made: Subject, product: str, plain: bool) -> None:
+def _add(made: Subject, product: str, options: Options, watch: Watch) -> None:
+    plain = PROFILES[options.profile].bare
     for ending, parts in PARTS[product].items():
         for part in parts:
             if part not in made.units:
-                made.units[part] = unit_of(made.primal, made.wrt, part, plain)
+                made.units[part] = unit_of(made.primal, made.wrt, part, plain, options.threads, watch)
         made.entries[made.name + ending] = (ending[1:] or "value", parts)
 
 
@@ -230,12 +234,22 @@ def _close(made: Subject, product: str) -> None:
             made.remarks += [remark] if remark else []
 
 
-def unit_of(primal: Lowered, wrt: Wrt | None, product: str, plain: bool = False) -> Unit:
-    """One product of a function, ready to be emitted; `plain`: with loops alone."""
+def unit_of(
+    primal: Lowered,
+    wrt: Wrt | None,
+    product: str,
+    plain: bool = False,
+    threads: int = 1,
+    watch: Watch = unwatched,
+) -> Unit:
+    """One product of a function, ready to be emitted for a number of threads; `plain`: with loops alone."""
     if wrt is not None and product in ALONG:
         wrt = untapped(primal, wrt)
-    derived = differentiate(primal, product, None if product in ("value", "pure") else wrt)
-    return Unit(product, wrt, derived, optimise(derived.function, plain))
+    with watch("differentiating"):
+        derived = differentiate(primal, product, None if product in ("value", "pure") else wrt, states=not plain)
+    with watch("optimising"):
+        optimised = optimise(derived.function, plain, threads, lambda step: watch(f"optimising: {step}"))
+    return Unit(product, wrt, derived, optimised)
 
 
 def untapped(primal: Lowered, wrt: Wrt) -> Wrt | None:

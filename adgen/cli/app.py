@@ -84,7 +84,9 @@ def compile_command(
     closed_form: Annotated[
         bool, typer.Option("--closed-form", help="Formulas of sympy for straight-line code, where they are cheaper.")
     ] = False,
+    threads: Annotated[int, typer.Option(help="How many threads long independent loops are divided among.")] = 1,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say more, and name the compiler's command.")] = False,
+    timings: Annotated[bool, typer.Option("--timings", help="Say how long each stage and each pass took.")] = False,
 ) -> None:
     """Compile functions and their derivatives to the package OUT/<file>_ad."""
     from adgen.ahead import Options, compile_file
@@ -92,11 +94,13 @@ def compile_command(
 
     given = function, wrt, emit, arg or (), static or ()
     options = Options.parse(
-        *given, not no_check, unchecked, example_main, memory, trace_nan, profile, float32, closed_form
+        *given, not no_check, unchecked, example_main, memory, trace_nan, profile, float32, closed_form, threads
     )
     with progress() as tell:
         report = compile_file(file, out, options, tell)
     typer.echo(report.text(verbose))
+    if timings:
+        typer.echo(f"\n{report.timings()}")
 
 
 @app.command()

@@ -6,11 +6,11 @@ operations; what a region yields is assigned when the region ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from adgen import ops
-from adgen.emit import control, products, storage
+from adgen.emit import control, products, storage, swaps
 from adgen.emit.expression import Expression, applied
 from adgen.emit.memory import RESERVE, TAKE, Plan
 from adgen.emit.names import Names
@@ -42,6 +42,9 @@ class Body:
         self.callees = callees  # C names of the functions that can be called
         self.values = Values(uses, names)
         self.buffers: dict[Value, str] = {}  # names of pointers and arrays
+        self.pointers: dict[Value, str] = {}  # of buffers that change places in the loops around
+        self.exchanged = swaps.exchanged(uses.function)
+        self.following: dict[Operation, Sequence[Operation]] = {}  # what comes after a `swap`
         self.extents: dict[Value, list[Expression]] = {}
         self.numbers: dict[Value, int] = {}  # integer constants
 
@@ -126,4 +129,5 @@ RULES: dict[Row, Rule] = {
     core.CALL: control.call,
     core.CONTRACT: products.contract,
     core.EXTERNAL: control.external,
+    core.SWAP: swaps.swap,
 }

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adgen import ops
+from adgen.emit import storage, swaps
 from adgen.emit.expression import NOTHING, Expression, applied, denied, reads_of
 from adgen.emit.layout import Block, Branch, Line, Statement
 from adgen.emit.text import literal
 from adgen.emit.variables import Variable
 from adgen.ir import core
-from adgen.ir.nodes import Operation, Region, Value
+from adgen.ir.nodes import Operation, Region, Value, walk
 from adgen.ir.types import BOOL, I64, Buffer
 from adgen.ops.spelling import ADDITIVE
 
@@ -91,14 +92,19 @@ def for_loop(body: Body, operation: Operation) -> None:
     start = values.use(operation.operands[0])
     if start.reads & set(carried):
         start = kept(body, start, "first", I64.name, operation)
+    shared = is_shared(body, operation)
     enter(body, operation, carried)
     head_reads = start.reads | stop.reads
     with values.block() as statements:
         index, step = region.arguments[0], operation.attributes["step"]
         counter = values.names.claim(index.name or "i")
         values.known[index] = Expression(counter)
-        body.region(region)
-        leave(body, region, carried, exit=bool(operation.attributes.get("exit")))
+        for buffer, loop in body.plan.threaded.items():
+            if loop is operation:
+                storage.take_part(body, buffer, counter)
+        with swaps.named(body, region):
+            body.region(region)
+            leave(body, region, carried, exit=bool(operation.attributes.get("exit")))
     values.note(head_reads)
     if step < 0:
         test = f"{counter} >= 0" if stop.text == "-1" else f"{counter} > {stop.inside(ADDITIVE)}"
@@ -109,8 +115,31 @@ def for_loop(body: Body, operation: Operation) -> None:
     head = f"for (int64_t {counter} = {start.text}; {test}; {move})"
     if operation.attributes.get("simd"):
         names = ", ".join(dict.fromkeys(str(variable.name) for variable in carried))
-        values.statements.append(Line(f"#pragma omp simd reduction(+ : {names})", operation.span))
+        reduced = f" reduction(+ : {names})" if names else ""
+        values.statements.append(Line(f"#pragma omp simd{reduced}", operation.span))
+    if shared:
+        values.statements.append(
+            Line(
+                f"#pragma omp parallel for num_threads({operation.attributes['parallel']}) "
+                f"schedule(static, 1) if ({stop.inside(ADDITIVE)} > 1)",
+                operation.span,
+            )
+        )
     values.statements.append(Block(head, statements, operation.span))
+
+
+def is_shared(body: Body, operation: Operation) -> bool:
+    """True for a loop that threads may share as C: nothing in it leaves the function, grows, or assigns to what was
+    declared before it."""
+    if not operation.attributes.get("parallel"):
+        return False
+    inside = list(walk(operation.regions[0]))
+    leaves = any(
+        inner.row in (core.CHECK, core.CALL, core.STACK, core.PUSH, core.POP, core.EXTERNAL) for inner in inside
+    )
+    grows = any(inner.row is core.ALLOC and inner.result in body.plan.heap for inner in inside)
+    declared = any(variable.name for variable in body.values.variables.assigned[operation])
+    return not (leaves or grows or declared)
 
 
 def while_loop(body: Body, operation: Operation) -> None:

@@ -25,7 +25,7 @@ from adgen.ir.translate import DTYPES
 from adgen.ir.types import Buffer, Type
 
 LINE = 64  # bytes: what parts of the workspace are counted in
-LARGEST_LOCAL = 64  # elements of one local array
+LARGEST_LOCAL = 128  # elements of one local array: eight directions of a small matrix
 LARGEST_FRAME = 4096  # elements of all local arrays together
 LARGEST_RECURSIVE_FRAME = 64  # the same in a function that may be active many times at once
 
@@ -48,6 +48,7 @@ class Plan:
     local: dict[Value, int] = field(default_factory=dict)  # number of elements
     result: dict[Value, int] = field(default_factory=dict)  # which result
     workspace: dict[Value, tuple[Value, ...]] = field(default_factory=dict)  # extents at entry
+    threaded: dict[Value, Operation] = field(default_factory=dict)  # workspace of each thread, by the parallel loop
     heap: list[Value] = field(default_factory=list)
     stacks: list[Value] = field(default_factory=list)
     result_extents: list[Value] = field(default_factory=list)
@@ -132,17 +133,31 @@ def plan_memory(function: Function, recursive: bool = False, frame: int = LARGES
     with builder.block(function.parameters) as entry:
         bounds = EntryBounds(function, builder)
         results = {value: k for k, value in enumerate(function.results)}
+        parallel = {
+            o.result: loop for loop in parallel_loops(function) for o in walk(loop.regions[0]) if o.row is core.ALLOC
+        }
+        exchanged = {value for each in walk(function.body) if each.row is core.SWAP for value in each.operands}
         for operation in walk(function.body):
             plan.definition.update((value, operation) for value in operation.results)
             if operation.row is core.STACK:
                 plan.stacks.append(operation.result)
             elif operation.row is core.ALLOC:
-                _place(plan, bounds, operation, results, LARGEST_RECURSIVE_FRAME if recursive else frame)
+                room = LARGEST_RECURSIVE_FRAME if recursive else frame
+                _place(plan, bounds, operation, results, 0 if operation.result in exchanged else room)
+                if operation.result in plan.workspace and operation.result in parallel:
+                    loop = plan.threaded[operation.result] = parallel[operation.result]
+                    count = builder.index(loop.attributes["parallel"])
+                    plan.workspace[operation.result] = (count, *plan.workspace[operation.result])
         for value in sorted(plan.result, key=plan.result.__getitem__):  # as the caller has them
             plan.result_extents.extend(_result_extents(bounds, plan.definition[value]))
     plan.entry = entry.operations
     plan.definition.update((value, operation) for operation in plan.entry for value in operation.results)
     return plan
+
+
+def parallel_loops(function: Function) -> list[Operation]:
+    """The loops that threads may share."""
+    return [o for o in walk(function.body) if o.row is core.FOR and o.attributes.get("parallel")]
 
 
 def _place(plan: Plan, bounds: EntryBounds, operation: Operation, results: dict[Value, int], room: int) -> None:

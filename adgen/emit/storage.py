@@ -23,7 +23,8 @@ def place(body: Body, buffer: Value, indices: Sequence[Value]) -> Expression:
     used = [body.values.use(index) for index in indices]
     name = body.buffers[buffer]
     made = element(name, body.uses.root[buffer], used, body.extents[buffer])
-    return replace(made, hint=described(name, used))
+    spoken = body.pointers.get(buffer, name)
+    return replace(made, hint=described(spoken, used))
 
 
 def load(body: Body, operation: Operation) -> None:
@@ -114,10 +115,22 @@ def take(body: Body, operation: Operation) -> None:
     """A buffer's part of the workspace."""
     buffer: Value = operation.attributes["buffer"]
     name = body.buffers[buffer]
-    extents = [body.values.use(extent) for extent in operation.operands]
+    extents = [body.values.lasting(extent) for extent in operation.operands]
     reads = frozenset[object]().union(*(extent.reads for extent in extents))
     size = bytes_of(name, counted(body, operation.operands, extents))
-    body.values.emit(f"{c_type(buffer.type)} *const restrict {name} = adgen_take(&work, {size});", None, reads)
+    fixed = "" if buffer in body.exchanged else "const restrict "
+    body.values.emit(f"{c_type(buffer.type)} *{fixed}{name} = adgen_take(&work, {size});", None, reads)
+
+
+def take_part(body: Body, buffer: Value, thread: str) -> None:
+    """The slice of a buffer's part of the workspace that belongs to a thread."""
+    extents = body.plan.workspace[buffer][1:]
+    size = counted(body, extents, [body.values.use(extent) for extent in extents])
+    whole = body.buffers[buffer]
+    name = body.buffers[buffer] = body.values.names.claim(buffer.name or "buffer")
+    size = product(Expression(thread), size)
+    text = f"{c_type(buffer.type)} *const restrict {name} = {whole} + {size.text};"
+    body.values.emit(text, None, frozenset((buffer,)) | size.reads)
 
 
 def reserve(body: Body, operation: Operation) -> None:

@@ -20,22 +20,27 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `stack`, `push`, `pop` | | `element` | |
 | `call` | scalars | `callee` (its name), `types` (of the results) | what the callee returns |
 | `contract` | target, left, right, factor, rows, columns, depth, indices of the first element of each | `axes` | |
+| `swap` | two buffers | | they exchange their contents |
 | `kink` | a distance, numbers to show | `operation`, `says` | |
 | `custom` | inputs, outputs | `outputs` (how many), `types` (of the results), callees | what the region yields |
 | `external` | inputs, outputs | `outputs` (how many), `types` (of the results), `external` (what runs) | its results |
 | `unknown` | scalars | `type` | any number of the type |
 
 `for`: the region takes the index and the carried values and yields the next carried values; with `exit` it first
-yields a `bool`, and the loop ends after an iteration that yields False; `unordered` allows its carried sums to be taken
-in any order, `simd` says that its iterations do not depend on each other otherwise.  `while`: region 0 takes the
-carried values and yields a `bool`, region 1 takes them and yields the next.  Only scalars are carried or yielded by
-regions.
+yields a `bool`, and the loop ends after an iteration that yields False; `unordered` allows its sums to be taken in any
+order, and one in memory to begin with its first term instead of zero; `simd` says that its iterations do not depend on
+each other otherwise, `abreast` that they are so many directions of a derivative, `parallel` that so many threads may
+share them.  `while`: region 0 takes the carried values and yields a `bool`, region 1 takes them and yields the next.
+Only scalars are carried or yielded by regions.
 `call`: runs a function of `Function.callees`, which takes and gives scalars alone.  It touches no memory of the
 caller's and gives the same for the same operands, but may raise.
 `contract`: for every i below `rows` and j below `columns` adds to the target the sum over l below `depth` of factor *
 left * right.  `axes` are six axes: those of the target that i and j count along, those of the left one for i and l,
 those of the right one for l and j; of each pair one is the last axis.  The target is none of the others.  A product of
 matrices is made one as the last thing before emission: no other pass meets it.
+`swap`: the buffers are made by `alloc` in the region around a `for`, of equal extents, and it stands in the region of
+that loop itself.  A copy is made one as the last thing before emission, which exchanges pointers: no other pass meets
+it.
 `custom`: runs its region once; what is special is its derivative.  The region depends on the inputs (scalars and whole
 buffers) alone, fills the outputs (the last operands, buffers) and yields the results.  `vjp` names a callee that takes
 the inputs, the results, the outputs and a cotangent of each floating-point result and output, and gives a cotangent of
@@ -221,6 +226,12 @@ def _external(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ..
     return tuple(parse_type(text) for text in attributes["types"])
 
 
+def _swap(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    if len(types) != 2 or _buffer(types) != types[1]:
+        raise _fail("two buffers of one type are needed")
+    return ()
+
+
 def _kink(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     if not all(isinstance(kind, Scalar) for kind in types) or (types and not is_float(types[0])):
         raise _fail("a distance is a floating-point number")
@@ -251,10 +262,11 @@ CUSTOM = Row("custom", _custom)
 EXTERNAL = Row("external", _external)
 UNKNOWN = Row("unknown", _const)
 KINK = Row("kink", _kink)
+SWAP = Row("swap", _swap)
 
 CORE_ROWS = (
     CONST, TABLE, TAP, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL,
-    CONTRACT, CUSTOM, EXTERNAL, UNKNOWN, KINK,
+    CONTRACT, CUSTOM, EXTERNAL, UNKNOWN, KINK, SWAP,
 )  # fmt: skip
 
 
@@ -267,6 +279,8 @@ def writes_of(operation: Operation) -> tuple[Value, ...]:
     """The buffers that an operation without regions writes into."""
     if operation.row is EXTERNAL:
         return outputs_of(operation)
+    if operation.row is SWAP:
+        return operation.operands
     return operation.operands[:1] if operation.row in WRITES else ()
 
 

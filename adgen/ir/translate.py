@@ -306,6 +306,10 @@ class Translator:
             indices[axis] += f" + {number}"
         return f"{self.name(operand.buffer)}[{', '.join(indices)}]"
 
+    def swap(self, operation: Operation, depth: int) -> None:
+        first, second = (self.name(value) for value in operation.operands)
+        self.line(depth, f"{first}[...], {second}[...] = {second}.copy(), {first}.copy()")
+
     def stack(self, operation: Operation, depth: int) -> None:
         self.line(depth, f"{self.name(operation.result)} = []")
 
@@ -380,4 +384,5 @@ RULES: dict[Row, Callable[[Translator, Operation, int], None]] = {
     core.CONTRACT: Translator.contract,
     core.CUSTOM: Translator.custom,
     core.EXTERNAL: Translator.external,
+    core.SWAP: Translator.swap,
 }

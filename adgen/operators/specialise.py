@@ -18,7 +18,7 @@ from adgen.operators import store
 from adgen.runtime.calls import Entry
 from adgen.runtime.signatures import specs_key
 from adgen.runtime.wrt import Wrt
-from adgen.toolchain import begin_calls, fast_calls, load
+from adgen.toolchain import fast_calls, load
 
 Function = Callable[..., Any]
 Specs = Mapping[str, Spec]
@@ -28,7 +28,9 @@ _lock = threading.Lock()
 _compiling = threading.RLock()  # one thread compiles at a time; calls of compiled code need no lock
 
 
-def specialise(function: Function, specs: Specs, product: str, wrt: Wrt | None, wider: Specs | None = None) -> Entry:
+def specialise(
+    function: Function, specs: Specs, product: str, wrt: Wrt | None, threads: int = 1, wider: Specs | None = None
+) -> Entry:
     """The entry for a product of a function.
 
     Functions are held weakly: what was compiled goes with them.
@@ -36,11 +38,11 @@ def specialise(function: Function, specs: Specs, product: str, wrt: Wrt | None, 
     root = innermost(function)
     with _lock:
         entries = _known.setdefault(function, {})
-    key = (product, wrt, specs_key(specs))
+    key = (product, wrt, threads, specs_key(specs))
     found = entries.get(key)
     if found is None or not found.program.current(root):
         with _compiling:
-            found = entries[key] = make(function, specs, product, wrt, wider)
+            found = entries[key] = make(function, specs, product, wrt, threads, wider)
     return found
 
 
@@ -51,17 +53,16 @@ def innermost(function: Function) -> Function:
     return function
 
 
-def make(function: Function, specs: Specs, product: str, wrt: Wrt | None, wider: Specs | None = None) -> Entry:
+def make(function: Function, specs: Specs, product: str, wrt: Wrt | None, threads: int, wider: Specs | None) -> Entry:
     """The entry from the store, or compiled now; `wider` are the specs whose axes of length one were fixed."""
     root = innermost(function)
-    folder = store.place(root, chain(function, product, wrt), specs)
+    folder = store.place(root, f"{chain(function, product, wrt)}; {threads} threads", specs)
     stored = store.find(folder, root) if folder else None
     if stored is None:
-        begin_calls()
         from adgen.driver import compile_product
 
         try:
-            build = compile_product(function, specs, product, wrt)
+            build = compile_product(function, specs, product, wrt, threads)
         except AdgenError as error:
             raise explained(error, specs) from None
         stored = build.library, build.programs[0]
@@ -78,9 +79,9 @@ def make(function: Function, specs: Specs, product: str, wrt: Wrt | None, wider:
             return None
         narrower = specs if wider else fixed(specs, shapes)
         if narrower != specs:
-            return specialise(alive, narrower, product, wrt, specs)
+            return specialise(alive, narrower, product, wrt, threads, specs)
         freed = free(wider or specs)
-        return specialise(alive, freed, product, wrt) if freed != specs else None
+        return specialise(alive, freed, product, wrt, threads) if freed != specs else None
 
     return Entry(program, load(library), names, stretching, fast_calls())
 

@@ -24,6 +24,7 @@ from adgen.frontend.specs import Spec, StaticSpec, StructSpec
 from adgen.runtime.programs import Program
 from adgen.runtime.trees import named_tuple
 from adgen.toolchain import cache_folder, digest
+from adgen.toolchain.tuning import ENVIRONMENT as TUNING
 
 Function = Callable[..., Any]
 READ_FAILURES = (
@@ -45,7 +46,7 @@ def place(root: Function, chain: str, specs: Mapping[str, Spec]) -> Path | None:
     if code is None:
         return None
     key = digest(
-        own_text(), sys.version, np.__version__, os.environ.get("CC", ""),
+        own_text(), sys.version, np.__version__, os.environ.get("CC", ""), os.environ.get(TUNING, ""),
         fingerprint(root), code.co_linetable.hex(), chain, spec_text(specs),
     )  # fmt: skip
     return cache_folder() / "calls" / key

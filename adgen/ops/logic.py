@@ -15,9 +15,16 @@ NEGATION = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "e
 
 
 def comparison(builder: Builder, name: str, operands: Operands) -> Value | None:
-    """`==` and `!=` of booleans and floats commute; a boolean compared with a constant is itself or its negation."""
+    """`==` and `!=` of booleans and floats commute; a boolean compared with a constant is itself or its negation.
+
+    What is zero is zero without its sign too.
+    """
     if name not in ("eq", "ne"):
         return None
+    for known, other in (operands, operands[::-1]):
+        negated = made(builder, other, "neg")
+        if negated is not None and builder.known(known) == 0:
+            return make(builder, name, negated[0], known)
     if operands[0].type == BOOL:
         for known, other in (operands, operands[::-1]):
             number = builder.known(known)

@@ -228,7 +228,11 @@ def _elementwise(reverse: Reverse, operation: Operation) -> None:
     if not any(needed):
         return
     pullback = operation.row.pullback  # type: ignore[attr-defined]
-    parts = pullback(reverse.builder, operation.operands, operation.result, cotangent, needed)
+    given = cotangent
+    if operation.row is ops.MUL and operation.operands[0] is operation.operands[1]:
+        two = reverse.builder.const(2.0, cotangent.type)  # other squares may have the same cotangent
+        given, needed = reverse.builder.op(ops.MUL, two, cotangent), (True, False)
+    parts = pullback(reverse.builder, operation.operands, operation.result, given, needed)
     plain = cotangent in reverse.plain and operation.row is not ops.SELECT
     for position, (value, part) in enumerate(zip(operation.operands, parts, strict=True)):
         if part is not None and plain:
@@ -246,7 +250,9 @@ def _load(reverse: Reverse, operation: Operation) -> None:
     cotangent = reverse.take(operation.result)
     buffer, *index = operation.operands
     if cotangent is not None and buffer in reverse.active:
-        reverse.builder.accumulate(reverse.shadow[buffer], cotangent, index)
+        once = reverse.memory.root[buffer] in reverse.memory.read_once  # then the shadow is zero here
+        add = reverse.builder.store if once else reverse.builder.accumulate
+        add(reverse.shadow[buffer], cotangent, index)
 
 
 def _store(reverse: Reverse, operation: Operation) -> None:

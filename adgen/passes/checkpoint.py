@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 
 from adgen import ops
 from adgen.diagnostics import AdgenError, Span
@@ -26,22 +26,29 @@ from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import I64, Buffer, Scalar, Stack, is_float
 from adgen.passes.activity import roots
 from adgen.passes.adjoint import adjoint, without_values
+from adgen.passes.boxes import defined
 from adgen.passes.callees import floats
 from adgen.passes.chunk_sizes import buffer_bytes, chunk_count, chunk_size, chunk_steps, named, residual_bytes
 from adgen.passes.custom import inlined, zeros_like
 from adgen.passes.extents import index_of, trip_count
 from adgen.passes.forward import forward
 from adgen.passes.localise import add_into, copy_into, copy_of
+from adgen.passes.moves import Moves
 from adgen.passes.pipeline import PRIMAL, apply
 from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, rebuild, record
 
+CACHED = 2**25  # bytes that stay in the last cache of common machines
+FEWEST = 64  # steps; of fewer, chunks and what they start from would take about as much
+LARGEST = 100  # operations of a step, whose text is written out three times
+
 
 def checkpointed(
-    function: Function, memory: int | None, chunked: list[tuple[Span | None, int]] | None = None
+    function: Function, memory: int | None, chunked: list[tuple[Span | None, int]] | None = None, states: bool = False
 ) -> Function:
     """The function with chunks for the steps of loops whose residuals take more than `memory` bytes.
 
-    What a loop says of itself (`memory` among its attributes) counts more; None: the others are left as they are.
+    What a loop says of itself (`memory` among its attributes) counts more; None: the others are left as they are, but
+    with `states` for long ones that replace a state, see `stepping`.
     The places of these loops and their limits are appended to `chunked`.
     A loop is followed by a `custom` operation that takes the steps that the loop leaves to it, which is all or none.
     """
@@ -49,9 +56,16 @@ def checkpointed(
     root = roots(function)
     known = {op.result: op for op in walk(function.body) if op.row in (core.CONST, core.TABLE)}
 
-    if memory is None and not any("memory" in operation.attributes for operation in walk(function.body)):
+    long = stepping(function) if states and memory is None else set()
+    limits = {id(op): limit for op in walk(function.body) if (limit := _limit(op, memory, long)) is not None}
+    if not limits:
         return function
-    kept = {root[value] for operation in walk(function.body) for value in _state(operation, memory, root, known)}
+    kept = {
+        root[value]
+        for op in walk(function.body)
+        if id(op) in limits and (parts := _parts(op, root, known)) is not None
+        for value in parts.state
+    }
 
     def transform(builder: Builder, operation: Operation, mapping: Mapping) -> bool:
         if operation.row is core.ALLOC and operation.result in kept and not operation.attributes["zero"]:
@@ -59,12 +73,13 @@ def checkpointed(
             attributes = {**operation.attributes, "zero": True}
             clone_operation(builder, replace(operation, attributes=attributes), mapping)
             return True
-        limit = operation.attributes.get("memory", memory) if operation.row is core.FOR else None
+        limit = limits.get(id(operation))
         parts = _parts(operation, root, known) if limit is not None else None
         if parts is None or limit is None:
             return False
         around = {**function.callees, **made}
-        changed = _Chunks(function, parts, around, made, limit).emit(builder, mapping)
+        fewest = FEWEST if id(operation) in long else 0
+        changed = _Chunks(function, parts, around, made, limit, fewest).emit(builder, mapping)
         if changed and chunked is not None:
             chunked.append((operation.span, limit))
         return changed
@@ -73,12 +88,29 @@ def checkpointed(
     return reachable(replace(body, callees={**function.callees, **made})) if made else function
 
 
-def _state(operation: Operation, memory: int | None, root: Mapping, known: dict[Value, Operation]) -> tuple[Value, ...]:
-    """The buffers that a loop changes which may be taken in chunks."""
-    if operation.row is not core.FOR or operation.attributes.get("memory", memory) is None:
-        return ()
-    parts = _parts(operation, root, known)
-    return () if parts is None else parts.state
+def _limit(operation: Operation, memory: int | None, long: set[int]) -> int | None:
+    """How many bytes the residuals of a loop may take; None for no limit, and for what is no loop."""
+    if operation.row is not core.FOR:
+        return None
+    limit: int | None = operation.attributes.get("memory", memory)
+    return CACHED if limit is None and id(operation) in long else limit
+
+
+def stepping(function: Function) -> set[int]:
+    """The loops of the body itself, by identity, that do nothing to memory but replace states by new ones."""
+    moves = Moves(function)
+    found = set()
+    for loop in function.body.operations:
+        if loop.row is not core.FOR or loop.attributes.get("exit"):
+            continue
+        inside = [*walk(loop.regions[0])]
+        marked = any("memory" in op.attributes for op in (loop, *inside))  # has limits of its own
+        made = [moves.stepped(loop, each) for each in loop.regions[0].operations if each.row is core.ALLOC]
+        states = {move.target for move in made if move is not None}
+        written = {moves.uses.root[op.operands[0]] for op in inside if op.row in core.WRITES}
+        if states and not marked and len(inside) <= LARGEST and written - defined(loop) == states:
+            found.add(id(loop))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +201,15 @@ class _Chunks:
     """One loop, taken apart."""
 
     def __init__(
-        self, function: Function, parts: Parts, around: dict[str, Function], made: dict[str, Function], memory: int
+        self,
+        function: Function,
+        parts: Parts,
+        around: dict[str, Function],
+        made: dict[str, Function],
+        memory: int,
+        fewest: int,
     ) -> None:
-        self.parts, self.around, self.made, self.memory = parts, around, made, memory
+        self.parts, self.around, self.made, self.memory, self.fewest = parts, around, made, memory, fewest
         self.name = unused(f"{function.name}_loop", {*around, *(name.removesuffix("_vjp") for name in around)})
         self.span = parts.loop.span
 
@@ -213,12 +251,21 @@ class _Chunks:
         whole = zero  # what is kept within a step may be much for a loop around
         if bytes_ is not None and self.memory:
             fits = builder.op(ops.LE, bytes_, builder.index(self.memory))
+            if self.fewest:
+                fits = builder.op(ops.OR, fits, builder.op(ops.LT, count, builder.index(self.fewest)))
             whole = named(builder.op(ops.SELECT, fits, count, zero), "whole")
         rest = builder.op(ops.SUB, count, whole)
         carried = self.steps(builder, mapping, mapped(parts.start, mapping), low, zero, whole)
         each = left(builder.index(1))
         size = chunk_size(builder, rest, self._state(builder, mapping), each or builder.index(1))
-        record(builder, parts.loop, self._custom(builder, mapping, (low, rest, size), carried, pulled), mapping)
+        room = self._filled(builder, mapped(parts.state, mapping), carried, (low, rest, size))
+        made = partial(self._custom, builder, mapping, (low, rest, size), carried, pulled, room)
+        if self.fewest:
+            left_over = builder.op(ops.GT, rest, zero)
+            results = builder.branch(left_over, made, lambda: carried, [value.name for value in parts.loop.results])
+        else:
+            results = made()
+        record(builder, parts.loop, results, mapping)
         return True
 
     def _state(self, builder: Builder, mapping: Mapping) -> Value:
@@ -251,11 +298,11 @@ class _Chunks:
         integers: tuple[Value, Value, Value],
         carried: tuple[Value, ...],
         pulled: Function,
+        room: tuple[tuple[Value, ...], tuple[Value, ...]],
     ) -> tuple[Value, ...]:
         """The other steps, in chunks; afterwards the state is what they have made of it."""
-        parts = self.parts
+        parts, (after, kept) = self.parts, room
         state = mapped(parts.state, mapping)
-        after, kept = self._filled(builder, state, carried, integers)
         operands = Operands(state, mapped(parts.constants, mapping), carried, integers, carried, after, kept)
         with builder.block() as block:
             block.results = self._run(builder, mapping, operands)
@@ -337,7 +384,7 @@ class _Chunks:
         with builder.block(parameters) as block:
             chunks = chunk_count(builder, steps, size)
             shadows = [copy_of(builder, bar, bar.name) for bar in after_bars]
-            begins = [copy_of(builder, value, value.name) for value in given.state]
+            begins = [_room(builder, value) for value in given.state]
             sums = {v: zeros_like(builder, v, f"{v.name}_bar") for v in _floats(given.constants) if v not in numbers}
             zeros = [builder.const(0.0, value.type) for value in numbers]
 
@@ -379,6 +426,12 @@ class _Chunks:
         own, tangents = pushed.parameters[: len(given.inputs)], pushed.parameters[len(given.inputs) :]
         body = replace(pushed.body, arguments=(*own, *given.end, *given.after, *given.kept, *tangents))
         return replace(without_values(replace(pushed, body=body), plain), name=name)
+
+
+def _room(builder: Builder, like: Value) -> Value:
+    """Memory for a state, which is going to be filled."""
+    assert isinstance(like.type, Buffer)
+    return builder.alloc(like.type.element, builder.dims(like), like.name, zero=False)
 
 
 def _keep(builder: Builder, source: Value, target: Value, place: Value) -> None:

@@ -50,6 +50,10 @@ class Contents:
         """The memory was just made and is zero everywhere."""
         self._set(self._zero, root, FRESH)
 
+    def is_fresh(self, root: Value) -> bool:
+        """True when all of the memory is known to be as it was made: zero."""
+        return self._zero.get(root) is FRESH
+
     def forget(self, root: Value) -> None:
         """The memory may have changed anywhere."""
         self._set(self._groups, root, _ABSENT)

@@ -6,7 +6,8 @@ not written, `READS` otherwise.  Guaranteed: exact in what it accepts, conservat
 
 Elements are covered by stores at constant indices, and by nests of loops that run over a whole axis, forwards or
 backwards, with an unconditional store at exactly the loops' indices.  The first rows of an axis may be stored one by
-one when the loop starts after them.  Inside such a loop, rows of earlier iterations may be read.
+one when the loop starts after them.  Inside such a loop, rows of earlier iterations may be read.  A part of an axis
+that one nest has stored into may be read by another.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from math import prod
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Value
 from adgen.ir.types import Buffer
+from adgen.passes.boxes import Box, reads_within, stored_boxes, walk_one
 from adgen.passes.indices import Definitions, Indices
 
 
@@ -60,6 +62,7 @@ class Coverage:
         `done` are the constant rest indices of elements written before the region; with `full` all of them are.
         """
         written = set(done)
+        boxes: list[Box] = []  # stored into before, as wholes
         for operation in self.uses(region):
             if full and not axes:
                 break  # nothing is left that could be read too early
@@ -75,8 +78,9 @@ class Coverage:
                 return Cover.READS
             elif operation.regions:
                 cover = self._owner(operation, axes, frozenset(written), full)
-                if cover is Cover.READS:
+                if cover is Cover.READS and not self._within(operation, boxes):
                     return cover
+                boxes += stored_boxes(self.indices, operation, self.handle)
                 full = full or cover is Cover.FULL
                 if operation.row is core.CUSTOM and not full and self._taken(core.outputs_of(operation)):
                     return Cover.READS  # rules read all of what is filled
@@ -94,6 +98,13 @@ class Coverage:
             return Cover.READS
         surely = operation.row in (core.IF, core.CUSTOM) or self._runs(operation)
         return Cover.FULL if surely and covers == {Cover.FULL} else Cover.PARTIAL
+
+    def _within(self, operation: Operation, boxes: Sequence[Box]) -> bool:
+        """True when all that is read is in a box that has been stored into, under the buffer's first handle."""
+        made = self.definitions.definitions
+        handles = {value for each in walk_one(operation) for value in each.operands if value in made}
+        reshaped = any(made[value].row is core.RESHAPE for value in handles)
+        return not reshaped and reads_within(self.indices, operation, self.handle, boxes)
 
     def _taken(self, operands: Sequence[Value]) -> bool:
         """True when operands of a `custom` operation, which its rules may read, are the buffer, under any handle."""

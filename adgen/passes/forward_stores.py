@@ -2,23 +2,26 @@
 
 Comes in: a function.  Goes out: the function in which a load of an element whose value is known is that value, a store
 of what is there already is gone, and so is a store that another one overwrites before anything can read it.
-Guaranteed: bit-identical results; linear in the size of the function.
+Guaranteed: bit-identical results, but for the sign of a zero that is all that an `unordered` loop adds to an element;
+linear in the size of the function.
 
 What is known flows down straight lines and into the regions of an `if`, and into loops as far as they do not write
-to the memory in question.
+to the memory in question.  Memory that is zero everywhere before a loop whose iterations keep to elements of their own
+is zero where each of them begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import Buffer
 from adgen.passes.contents import Contents
+from adgen.passes.independence import ACCESSES, are_own
 from adgen.passes.indices import Indices, Place
 from adgen.passes.memory import Memory
 from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, record
@@ -69,13 +72,16 @@ class _Forwarder:
         self.indices = Indices(builder)
         self.pending: Pending = {}
         self.dead: set[int] = set()
+        self.unordered = False  # the loop around adds up without an order: `0.0 + x` is as good as `x`
 
-    def region(self, region: Region, mapping: Mapping) -> Region:
-        """A copy of a region in a scope of its own."""
+    def region(self, region: Region, mapping: Mapping, fresh: Iterable[Value] = ()) -> Region:
+        """A copy of a region in a scope of its own; `fresh` memory is zero wherever the region looks first."""
         arguments = tuple(Value(value.type, value.name) for value in region.arguments)
         mapping.update(zip(region.arguments, arguments))
         outer, self.pending, self.dead = (self.pending, self.dead), {}, set()
         self.contents.open()
+        for root in fresh:
+            self.contents.fill(root)
         with self.builder.block(arguments) as block:
             clone(self.builder, region.operations, mapping, self)
             block.results = mapped(region.results, mapping)
@@ -153,7 +159,8 @@ class _Forwarder:
             self.contents.write(place, None)
             return
         handle, value, *indices = mapped(operation.operands, mapping)
-        total = self.builder.op(ops.ADD, known, value)
+        first = self.unordered and self.contents.value(place) is None
+        total = value if first else self.builder.op(ops.ADD, known, value)
         self._overwrite(place)
         self.builder.store(handle, total, indices)
         self._written(place, total)
@@ -185,13 +192,36 @@ class _Forwarder:
         for root in self.memory.read(operation):
             self.pending.pop(root, None)
         written = self.memory.written(operation)
+        fresh = self._fresh(operation) if operation.row is core.FOR else ()
         if operation.row in core.LOOPS:
             for root in written:
                 self.contents.forget(root)
-        regions = tuple(self.region(region, mapping) for region in operation.regions)
+        unordered = self.unordered
+        if operation.row in core.LOOPS:
+            self.unordered = bool(operation.attributes.get("unordered"))
+        regions = tuple(self.region(region, mapping, fresh) for region in operation.regions)
+        self.unordered = unordered
         for root in written:
             self.contents.forget(root)
         names = [value.name for value in operation.results]
         operands = mapped(operation.operands, mapping)
         results = self.builder.emit(operation.row, operands, operation.attributes, regions, names, self.builder.span)
         record(self.builder, operation, results, mapping)
+
+    def _fresh(self, loop: Operation) -> Sequence[Value]:
+        """Memory that is zero before a loop and of which each iteration has elements of its own."""
+        candidates = [root for root in self.memory.written(loop) if self.contents.is_fresh(root)]
+        if not candidates:
+            return ()
+        touching: dict[Value, list[Operation]] = {root: [] for root in candidates}
+        for operation in walk(loop.regions[0]):
+            for value in operation.operands:
+                root = self.memory.root.get(value)
+                if root in touching:
+                    touching[root].append(operation)
+        index = loop.regions[0].arguments[0]
+        return [
+            root
+            for root, operations in touching.items()
+            if all(operation.row in ACCESSES for operation in operations) and are_own(operations, index)
+        ]

@@ -3,7 +3,8 @@
 Comes in: an optimised function.  Goes out: the same, with `simd` set on such loops.  A loop is marked when it is
 innermost, its sums are integers or were declared `unordered` by whoever made it (sums of cotangents, NumPy's
 reductions), and no iteration touches what another one writes: every access to written memory has the loop's own index
-at one and the same axis.
+at one and the same axis.  A loop without sums is marked only when it is over directions side by side: compilers write
+such a short one out before they look for vectors; about others they find out themselves.
 """
 
 from __future__ import annotations
@@ -48,35 +49,38 @@ def independent(function: Function) -> Function:
              }
     """
     root = roots(function)
-    body = _region(function.body, root)
+    body = _region(function.body, root, False)
     return function if body is function.body else replace(function, body=body)
 
 
-def _region(region: Region, root: Mapping[Value, Value]) -> Region:
-    operations = tuple(_marked(operation, root) for operation in region.operations)
+def _region(region: Region, root: Mapping[Value, Value], divided: bool) -> Region:
+    operations = tuple(_marked(operation, root, divided) for operation in region.operations)
     if all(new is old for new, old in zip(operations, region.operations, strict=True)):
         return region
     return replace(region, operations=operations)
 
 
-def _marked(operation: Operation, root: Mapping[Value, Value]) -> Operation:
+def _marked(operation: Operation, root: Mapping[Value, Value], divided: bool) -> Operation:
     if operation.regions:
-        regions = tuple(_region(region, root) for region in operation.regions)
+        divided |= bool(operation.attributes.get("parallel"))
+        regions = tuple(_region(region, root, divided) for region in operation.regions)
         if any(new is not old for new, old in zip(regions, operation.regions, strict=True)):
             operation = replace(operation, regions=regions)
-    if operation.row is not core.FOR:
+    if operation.row is not core.FOR or operation.attributes.get("simd"):
         return operation
-    simd = not operation.attributes.get("exit") and _is_independent(operation, root)
+    simd = not operation.attributes.get("exit") and _is_independent(operation, root, divided)
     if simd == bool(operation.attributes.get("simd")):
         return operation
     attributes = {name: value for name, value in operation.attributes.items() if name != "simd"}
     return replace(operation, attributes=attributes | ({"simd": True} if simd else {}))
 
 
-def _is_independent(loop: Operation, root: Mapping[Value, Value]) -> bool:
+def _is_independent(loop: Operation, root: Mapping[Value, Value], divided: bool) -> bool:
+    """Without sums a C compiler sees for itself, but where threads share a loop it knows less about pointers."""
     region = loop.regions[0]
     index, *carried = region.arguments
-    if not carried or not all(_is_plain(operation) for operation in region.operations):
+    known = not (carried or divided or loop.attributes.get("abreast"))
+    if known or not all(_is_plain(operation) for operation in region.operations):
         return False
     if any(is_float(value.type) for value in carried) and not loop.attributes.get("unordered"):
         return False

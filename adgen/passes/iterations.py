@@ -13,7 +13,10 @@ from dataclasses import dataclass, field, replace
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Value, walk
+from adgen.ir.types import Buffer
+from adgen.passes.indices import Indices
 
+ACCESSES = {core.LOAD: 1, core.STORE: 2, core.ACCUMULATE: 2}  # where the indices start
 Root = Callable[[Value], Value]
 WRITES = (core.STORE, core.ACCUMULATE)
 
@@ -22,7 +25,8 @@ class Effects:
     """The memory from outside that one iteration reads and writes."""
 
     def __init__(self, operations: Sequence[Operation], root: Root) -> None:
-        region = Region((), tuple(operations), ())
+        self.region = region = Region((), tuple(operations), ())
+        self.root = root
         own = {o.result for o in walk(region) if o.row in (core.ALLOC, core.STACK)}
         found: dict[object, set[Value]] = {core.LOAD: set(), core.STORE: set(), core.ACCUMULATE: set()}
         self.uses_stack = False
@@ -33,10 +37,25 @@ class Effects:
                 found[operation.row].add(root(operation.operands[0]))
         self.loaded, self.stored, self.added = found[core.LOAD], found[core.STORE], found[core.ACCUMULATE]
 
-    @property
-    def commute(self) -> bool:
-        """True when iterations only read memory and add to other memory."""
-        return not self.uses_stack and not self.stored and not self.loaded & self.added
+    def commute(self, index: Value, indices: Indices) -> bool:
+        """True when iterations read memory, add to other memory, and store where no other iteration gets to."""
+        shared = self.stored | (self.loaded & self.added)
+        return not self.uses_stack and all(self._apart(memory, index, indices) for memory in shared)
+
+    def _apart(self, memory: Value, index: Value, indices: Indices) -> bool:
+        """True when every access of some memory has, at one and the same axis, the loop's index plus one constant."""
+        base, _ = indices.split(index)
+        handles: set[Value] = set()
+        places: list[set[tuple[int, int]]] = []
+        for operation in walk(self.region):
+            touches = any(isinstance(v.type, Buffer) and self.root(v) is memory for v in operation.operands)
+            if touches and operation.row in ACCESSES:
+                handles.add(operation.operands[0])
+                parts = [indices.split(value) for value in operation.operands[ACCESSES[operation.row] :]]
+                places.append({(axis, offset) for axis, (own, offset) in enumerate(parts) if own is base})
+            elif touches and operation.row is not core.DIM:
+                return False
+        return len(handles) == 1 and base is not None and bool(set.intersection(*places))
 
     def only_added(self, root: Value) -> bool:
         """True when the iterations do nothing to some memory but add to it."""

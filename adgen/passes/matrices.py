@@ -8,21 +8,30 @@ stored as a zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 
 from adgen import ops
+from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import reachable, unused
-from adgen.ir.nodes import Function, Value
+from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import Buffer, Scalar, is_float
+from adgen.passes.abreast import abreast
 from adgen.passes.adjoint import adjoint, without_values
-from adgen.passes.custom import inline_custom, inlined, zeros_like
+from adgen.passes.apart import apart, once
+from adgen.passes.custom import inline_custom, inlined
+from adgen.passes.dead_code import dead_code
+from adgen.passes.fold import fold
 from adgen.passes.forward import forward
+from adgen.passes.forward_stores import forward_stores
+from adgen.passes.rebuild import Mapping, clone, mapped, rebuild
+from adgen.passes.unroll import unroll
+from adgen.passes.windows import Windowed, windowed
 
 ROW_COST = 2  # a product with a cotangent costs about as much as this many with a tangent
+WIDTH = 8  # directions side by side: a line of the cache, and as much as fills a vector unit
 
 
 def columns(function: Function, wrt: Sequence[int]) -> Function:
@@ -72,12 +81,32 @@ class _Matrix:
         self.values: list[Value] = []
         self.blocks: list[list[Value]] = []
         self.callees = dict(function.callees)
+        self.sparse = False  # a product may leave zeros of the blocks out
 
     def product(self, derived: Function) -> Function:
-        """A product whose callees this function has too, under names of their own."""
+        """A product whose callees this function has too, under names of their own.
+
+        What the function checks it does not check again; vectors of a few elements are numbers, so that fewer
+        operations stand between two loops.
+        """
         made = inline_custom(derived)
+        if not any(operation.row is core.CUSTOM for operation in walk(self.function.body)):
+            made = rebuild(made, _without_checks)
+        for step in (fold, unroll, forward_stores, dead_code):
+            made = step(made)
+        first = len(self.parameters)
+        made = apart(made, made.parameters[first:])
+        narrow = [self.narrowed(made, k) for k in range(len(made.parameters) - first)]
+        self.sparse |= any(window is not None for each in narrow if each for window in each.results)
         self.callees.update(made.callees)
         return made
+
+    def narrowed(self, product: Function, position: int) -> Windowed | None:
+        """The product with loops that leave out what is zero along unit directions of a vector."""
+        tangents = product.parameters[len(self.parameters) :]
+        kind = tangents[position].type
+        is_vector = isinstance(kind, Buffer) and kind.rank == 1
+        return windowed(product, tangents, tangents[position]) if is_vector else None
 
     def finished(self, fill: Callable[[], object], ending: str) -> Function:
         """The function whose blocks `fill` fills."""
@@ -105,7 +134,7 @@ class _Matrix:
         kind = value.type.element if isinstance(value.type, Buffer) else value.type
         assert isinstance(kind, Scalar)
         extents = [*self.extents(value), *self.extents(x)]
-        return self.builder.alloc(kind, extents, name, zero=False)
+        return self.builder.alloc(kind, extents, name, zero=self.sparse)
 
     @staticmethod
     def rank(value: Value) -> int:
@@ -121,73 +150,168 @@ class _Matrix:
         sizes = [reduce(lambda a, b: builder.op(ops.MUL, a, b), self.extents(value), one) for value in values]
         return reduce(lambda a, b: builder.op(ops.ADD, a, b), sizes, builder.index(0))
 
-    def each(self, value: Value, body: Callable[..., None]) -> None:
-        """Emit `body(*index)` for each element."""
-        self.builder.nest(self.extents(value), body)
-
     def element(self, value: Value, index: Sequence[Value]) -> Value:
         """An element of an array, or the number."""
         return self.builder.load(value, index) if isinstance(value.type, Buffer) else value
 
-    def zeros(self, values: Sequence[Value]) -> list[Value]:
-        """Directions that are zero."""
-        return [zeros_like(self.builder, value, "direction") for value in values]
 
-    @contextmanager
-    def unit(self, zero: Value, index: Sequence[Value]) -> Iterator[Value]:
-        """The direction that is one in one element, in the memory of one that is zero."""
-        builder = self.builder
-        if not isinstance(zero.type, Buffer):
-            yield builder.const(1.0, zero.type)
-            return
-        builder.store(zero, builder.const(1.0, zero.type.element), index)
-        yield zero
-        builder.store(zero, builder.const(0.0, zero.type.element), index)
+def _without_checks(builder: Builder, operation: Operation, mapping: Mapping) -> bool:
+    return operation.row is core.CHECK and "trace" not in operation.attributes
 
 
 def _by_columns(matrix: _Matrix, pushed: Sequence[Function]) -> tuple[Value, ...]:
-    builder = matrix.builder
     for k, (x, product) in enumerate(zip(matrix.inputs, pushed, strict=True)):
-        (zero,) = matrix.zeros([x])
+        seeds = _Seeds(matrix, x, product, 0)
 
-        def column(*index: Value, k: int = k, zero: Value = zero, product: Function = product) -> None:
-            with matrix.unit(zero, index) as direction:
-                found = inlined(builder, product, (*matrix.parameters, direction))
-                builder.span = matrix.function.span
-                for row, tangent in zip(matrix.blocks, found, strict=True):
-                    _fill(matrix, row[k], tangent, lambda own: (*own, *index))
+        def fill(found: Sequence[Value], k: int = k, seeds: _Seeds = seeds) -> None:
+            for j, (row, tangent) in enumerate(zip(matrix.blocks, found, strict=True)):
+                seeds.fill(row[k], tangent, j, columns=True)
 
-        matrix.each(x, column)
+        seeds.each(lambda direction: [direction], fill)
     return ()
 
 
 def _by_rows(matrix: _Matrix, pulled: Function) -> tuple[Value, ...]:
-    builder = matrix.builder
-    zeros = matrix.zeros(matrix.values)
     for k, (value, row) in enumerate(zip(matrix.values, matrix.blocks, strict=True)):
+        seeds = _Seeds(matrix, value, pulled, k)
 
-        def one_row(*index: Value, k: int = k, row: list[Value] = row) -> None:
-            with matrix.unit(zeros[k], index) as direction:
-                bars = [*zeros[:k], direction, *zeros[k + 1 :]]
-                found = inlined(builder, pulled, (*matrix.parameters, *bars))
-                builder.span = matrix.function.span
-                for block, gradient in zip(row, found, strict=True):
-                    _fill(matrix, block, gradient, lambda own: (*index, *own))
+        def given(direction: Value, k: int = k, seeds: _Seeds = seeds) -> list[Value]:
+            return [direction if j == k else seeds.zero(other) for j, other in enumerate(matrix.values)]
 
-        matrix.each(value, one_row)
+        def fill(found: Sequence[Value], row: list[Value] = row, seeds: _Seeds = seeds) -> None:
+            for j, (block, gradient) in enumerate(zip(row, found, strict=True)):
+                seeds.fill(block, gradient, j, columns=False)
+
+        seeds.each(given, fill)
     return ()
 
 
-def _fill(matrix: _Matrix, block: Value, part: Value, place: Callable[[Sequence[Value]], tuple[Value, ...]]) -> None:
-    """Store a column or row of a block, in the block's type."""
-    builder = matrix.builder
-    assert isinstance(block.type, Buffer)
-    target = block.type.element
+class _Seeds:
+    """The unit directions of a value, `WIDTH` of them side by side where the product can be taken so."""
 
-    def store(*own: Value) -> None:
-        number = matrix.element(part, own)
-        if number.type != target:
-            number = builder.op(ops.CASTS[target], number)
-        builder.store(block, number, place(own))
+    def __init__(self, matrix: _Matrix, value: Value, product: Function, position: int) -> None:
+        self.matrix = matrix
+        self.builder = matrix.builder
+        self.value = value
+        self.size = matrix.count([value])
+        known = self.builder.known(self.size)
+        width = WIDTH if known is None else min(known, WIDTH)
+        first = len(matrix.parameters)
+        self.given = len(product.parameters) - first
+        narrow = matrix.narrowed(product, position)
+        self.windows = narrow.results if narrow else ()
+        product = narrow.function if narrow else product
+        wide = None
+        if width > 1 and isinstance(value.type, Buffer):
+            wide = abreast(product, product.parameters[first : first + self.given], width)
+        self.product = wide or product
+        self.width = width if wide else 1
+        self.sides = (self.builder.index(width),) if wide else ()
+        self.first = self.builder.index(0)
+        self.count = self.builder.index(1)
 
-    matrix.each(part, store)
+    def each(self, given: Callable[[Value], Sequence[Value]], fill: Callable[[Sequence[Value]], None]) -> None:
+        """Emit the product for each direction.
+
+        `given` are all directions that the product is given with this one, `fill` emits what becomes of its results.
+        """
+        builder, value, matrix, product = self.builder, self.value, self.matrix, self.product
+        tangents = product.parameters[len(matrix.parameters) :][: self.given]
+        window = product.parameters[len(matrix.parameters) + self.given :]
+        shared, moving = once(product, tangents, window)
+        mapping = dict(zip(product.parameters, matrix.parameters))
+        clone(builder, shared, mapping)
+
+        def along(direction: Value) -> None:
+            own = mapping | dict(zip(tangents, given(direction), strict=True))
+            own.update(zip(window, (self.first, self.end)))
+            clone(builder, moving, own)
+            builder.span = matrix.function.span
+            fill(mapped(product.results, own))
+
+        if not isinstance(value.type, Buffer):
+            along(builder.const(1.0, value.type))
+            return
+        element = value.type.element
+        flat = builder.alloc(element, (self.size, *self.sides), "direction")
+        direction = _shaped(builder, flat, (*matrix.extents(value), *self.sides))
+
+        def some(first: Value) -> tuple[Value, ...]:
+            self.first = first
+            if self.sides:
+                self.count = builder.op(ops.MINIMUM, self.sides[0], builder.op(ops.SUB, self.size, first))
+            self.set(flat, builder.const(1.0, element))
+            along(direction)
+            self.set(flat, builder.const(0.0, element))
+            return ()
+
+        if builder.known(self.size) == self.width:
+            some(builder.index(0))
+        else:
+            builder.loop(builder.index(0), self.size, (), some, step=self.width)
+
+    @property
+    def end(self) -> Value:
+        """Behind the last direction that is taken."""
+        return self.builder.op(ops.ADD, self.first, self.count)
+
+    def set(self, flat: Value, number: Value) -> None:
+        """Put a number where the directions have their one."""
+        self.lanes(lambda place, lane: self.builder.store(flat, number, (place, *lane)))
+
+    def zero(self, value: Value) -> Value:
+        """No direction of another value."""
+        if isinstance(value.type, Buffer):
+            return self.builder.alloc(value.type.element, (*self.matrix.extents(value), *self.sides), "direction")
+        if isinstance(value.type, Scalar) and self.sides:
+            return self.builder.alloc(value.type, self.sides, "direction")
+        return self.builder.const(0.0, value.type)
+
+    def lanes(self, body: Callable[[Value, tuple[Value, ...]], None]) -> None:
+        """Emit `body(number of the direction, its index in the last axis if there is one)` for each direction."""
+        if not self.sides:
+            body(self.first, ())
+            return
+        self.builder.nest([self.count], lambda k: body(self.builder.op(ops.ADD, self.first, k), (k,)), "k")
+
+    def fill(self, block: Value, part: Value, result: int, columns: bool) -> None:
+        """Store columns or rows of a block, in the block's type, where they can be other than zero."""
+        matrix, builder = self.matrix, self.builder
+        assert isinstance(block.type, Buffer)
+        target = block.type.element
+        scalar = not isinstance(self.value.type, Buffer)
+        own = matrix.extents(part)[: -len(self.sides) or None]
+        shape = () if scalar else (self.size,)
+        flat = _shaped(builder, block, (*own, *shape) if columns else (*shape, *own))
+
+        def at(*index: Value) -> None:
+            def store(place: Value, lane: tuple[Value, ...]) -> None:
+                number = matrix.element(part, (*index, *lane))
+                if number.type != target:
+                    number = builder.op(ops.CASTS[target], number)
+                places = () if scalar else (place,)
+                builder.store(flat, number, (*index, *places) if columns else (*places, *index))
+
+            self.lanes(store)
+
+        window = self.windows[result] if self.windows else None
+        if window is None:
+            builder.nest(own, at)
+            return
+
+        def inside(index: Value) -> tuple[Value, ...]:
+            builder.nest(own[1:], lambda *others: at(index, *others))
+            return ()
+
+        first = builder.op(ops.ADD, self.first, builder.index(window.low))
+        last = builder.op(ops.ADD, self.end, builder.index(window.high))
+        start, stop = builder.op(ops.MAXIMUM, first, builder.index(0)), builder.op(ops.MINIMUM, last, own[0])
+        builder.loop(start, stop, (), inside)
+
+
+def _shaped(builder: Builder, buffer: Value, extents: tuple[Value, ...]) -> Value:
+    """A buffer with other extents."""
+    assert isinstance(buffer.type, Buffer)
+    if len(extents) == buffer.type.rank:
+        return buffer
+    return builder.op(core.RESHAPE, buffer, *extents)

@@ -10,6 +10,7 @@ from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.types import Buffer
 from adgen.passes.activity import roots
+from adgen.passes.indices import Definitions, Indices
 
 
 class Overwrites:
@@ -23,13 +24,17 @@ class Overwrites:
         self.storing_loops: dict[Value, set[int]] = {}
         self.snapshots: dict[int, dict[Value, Value]] = {}  # by loop, then by buffer
         self._loads: dict[Value, list[tuple[Operation, ...]]] = {}
+        self._reads: dict[Value, list[tuple[Operation, tuple[Operation, ...]]]] = {}
         self._stores: dict[Value, list[tuple[Operation, tuple[Operation, ...]]]] = {}
         self._region: dict[Value, int] = {}  # where a value is made
         self._store_region: dict[int, int] = {}  # where a store is
         self._custom: dict[int, tuple[int, tuple[Operation, ...]]] = {}
         self._first: dict[Value, Operation] = {}  # the first operation that uses the contents of some memory
         self._number = 0
+        self._indices = Indices(Definitions(function))
+        self._shared = {self.root[value] for value in function.results if value in self.root}  # or under two handles
         self._scan(function.body, ())
+        self.read_once = {root for root, loads in self._reads.items() if self._is_read_once(root, loads)}
         self.written_once = {root for root, stores in self._stores.items() if self._is_written_once(root, stores)}
         self.holder = {  # for a value the store, made whenever the value is, that puts it where it stays
             store.operands[1]: store
@@ -51,8 +56,11 @@ class Overwrites:
             if operation.row is core.LOAD:
                 self.place[operation.result] = (self._number, loops)
                 self._loads.setdefault(operation.operands[0], []).append(loops)
+                self._reads.setdefault(self.root[operation.operands[0]], []).append((operation, loops))
             elif operation.row is core.ALLOC:
                 self.home[operation.result] = loops
+            elif operation.row in (core.RESHAPE, core.CUSTOM):
+                self._shared.update(self.root[value] for value in operation.operands if value in self.root)
             elif operation.row in (core.STORE, core.ACCUMULATE):
                 root = self.root[operation.operands[0]]
                 self.last_store[root] = self._number
@@ -65,15 +73,22 @@ class Overwrites:
                 self._custom[id(operation)] = (self._number, loops)
 
     def _is_written_once(self, root: Value, stores: list[tuple[Operation, tuple[Operation, ...]]]) -> bool:
-        """True when no element of the buffer is stored twice: one store, at the very indices of the loops around it."""
-        if root not in self.home or len(stores) != 1:
-            return False
-        store, loops = stores[0]
-        own = {id(loop) for loop in self.home[root]}
-        inner = [loop for loop in loops if id(loop) not in own]
-        return store.row is core.STORE and all(
-            loop.row is core.FOR and loop.regions[0].arguments[0] in store.operands[2:] for loop in inner
+        """True when no element of the buffer is stored twice: one store, at the indices of the loops around it."""
+        return (
+            root in self.home and len(stores) == 1 and stores[0][0].row is core.STORE and self._once(root, *stores[0])
         )
+
+    def _is_read_once(self, root: Value, loads: list[tuple[Operation, tuple[Operation, ...]]]) -> bool:
+        """True when no element of the buffer is read twice, in whatever way."""
+        return root in self.home and root not in self._shared and len(loads) == 1 and self._once(root, *loads[0])
+
+    def _once(self, root: Value, access: Operation, loops: tuple[Operation, ...]) -> bool:
+        """True when each iteration of the loops around an access, in the life of the buffer, has an element."""
+        own = {id(loop) for loop in self.home[root]}
+        first = 1 if access.row is core.LOAD else 2
+        bases = {self._indices.split(index)[0] for index in access.operands[first:]}
+        inner = [loop for loop in loops if id(loop) not in own]
+        return all(loop.row is core.FOR and loop.regions[0].arguments[0] in bases for loop in inner)
 
     def unchanged(self, load: Operation) -> bool:
         """True when nothing can overwrite what the load read, from then until the end of the forward sweep.

@@ -7,28 +7,43 @@ nothing.  `optimise` prepares any function for emission.  Both take and give a f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
 
 from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function
+from adgen.passes.columns import columns
 from adgen.passes.contractions import contractions
 from adgen.passes.copies import copies
 from adgen.passes.custom import external_calls, inline_custom
 from adgen.passes.dead_code import dead_code, keep_results
+from adgen.passes.equal_extents import equal_extents
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
+from adgen.passes.fuse import fuse
+from adgen.passes.gathers import gathers
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.implicit import implicit
 from adgen.passes.independent import independent
 from adgen.passes.induction import induction
+from adgen.passes.kept_states import kept_states
+from adgen.passes.known_extents import known_extents
+from adgen.passes.lanes import lanes
+from adgen.passes.parts import parts
+from adgen.passes.rotations import rotations
 from adgen.passes.sink_buffers import sink_buffers
+from adgen.passes.unroll import unroll
+from adgen.passes.vanishing import vanishing
 from adgen.passes.write_back import write_back
 
 Pass = Callable[[Function], Function]
+Watch = Callable[[str], AbstractContextManager[None]]  # around each pass, by its name
 
 PRIMAL: tuple[Pass, ...] = (
     fold,
     induction,
+    known_extents,
     forward_stores,
     dead_code,
     hoist,
@@ -42,22 +57,39 @@ PRIMAL: tuple[Pass, ...] = (
 )
 EMITTED: tuple[Pass, ...] = (
     fold,
+    unroll,
     forward_stores,
     dead_code,
     hoist,
     hoist_checks,
     hoist,
+    equal_extents,
+    fuse,
     copies,
     sink_buffers,
     fold,
     dead_code,
+    vanishing,
     contractions,
+    gathers,
+    fold,
+    dead_code,
+    kept_states,
+    rotations,
+    columns,
+    parts,
+    lanes,
     independent,
     external_calls,
 )
 
 
-HELPED: tuple[Pass, ...] = (contractions, independent)
+HELPED: tuple[Pass, ...] = (contractions, gathers, columns, parts, lanes, independent)
+
+
+def unwatched(name: str) -> AbstractContextManager[None]:
+    """Nothing around a pass."""
+    return nullcontext()
 
 
 def simplify(function: Function) -> Function:
@@ -65,20 +97,28 @@ def simplify(function: Function) -> Function:
     return apply(implicit(function), PRIMAL)
 
 
-def optimise(function: Function, plain: bool = False) -> Function:
-    """Any function made ready for emission; `plain`: without what libraries and vector units do better."""
-    return apply(inline_custom(function), [step for step in EMITTED if not plain or step not in HELPED])
+def optimise(function: Function, plain: bool = False, threads: int = 1, watch: Watch = unwatched) -> Function:
+    """Any function made ready for emission, with loops divided among a number of threads; `plain`: without what
+    libraries and vector units do better."""
+
+    @wraps(parts)
+    def divided(each: Function) -> Function:
+        return parts(each, threads)
+
+    steps = [divided if step is parts else step for step in EMITTED if not plain or step not in HELPED]
+    return apply(inline_custom(function), steps, watch)
 
 
-def apply(function: Function, passes: Sequence[Pass]) -> Function:
+def apply(function: Function, passes: Sequence[Pass], watch: Watch = unwatched) -> Function:
     """Run passes one after the other on a function and each of its callees."""
 
     def through(each: Function) -> Function:
         for step in passes:
-            each = step(each)
+            with watch(step.__name__):
+                each = step(each)
         return each
 
     return everywhere(reachable(function), through)
 
 
-__all__ = ["EMITTED", "PRIMAL", "apply", "keep_results", "optimise", "simplify"]
+__all__ = ["EMITTED", "PRIMAL", "apply", "keep_results", "optimise", "simplify", "unwatched"]

@@ -23,7 +23,7 @@ from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Region, Value, walk
 from adgen.ir.types import Buffer, Scalar, Stack
 from adgen.passes.overwrites import Overwrites
-from adgen.passes.surgery import free_values, rewrite
+from adgen.passes.surgery import free_values, rewrite, substitute
 
 RECOMPUTED_COST = 4  # an operation that costs more is recorded rather than repeated
 LARGEST_CUT = 3000  # values; beyond it the needed values themselves are recorded
@@ -303,9 +303,16 @@ class Resolver:
         if expansion is None:
             return self._spill(allocation)
         if allocation.result in self.whole:
-            return self._kept(allocation, expansion)
+            plain = not expansion.forward and not self._has_reshape(allocation.result)
+            return self._moved(allocation, expansion) if plain else self._kept(allocation, expansion)
         self.expansions[allocation.result] = expansion
         return allocation.result
+
+    def _moved(self, allocation: Operation, expansion: Expansion) -> Value:
+        """Use the memory for all executions in place of the buffer: there is one execution."""
+        rest = [operation for operation in self.forward if operation is not allocation]
+        self.forward = substitute(rest, {allocation.result: expansion.handle})
+        return expansion.handle
 
     def _kept(self, allocation: Operation, expansion: Expansion) -> Value:
         """Copy the final contents of a buffer into the expansion, and back: its handle itself is used as a whole."""

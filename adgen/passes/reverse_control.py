@@ -19,6 +19,7 @@ from adgen.ir.nodes import Operation, Region, Value, walk
 from adgen.ir.types import I64, Buffer, Scalar
 from adgen.passes.exporters import BranchExporter, Exporting, LoopExporter, Side, branch_with_exports
 from adgen.passes.extents import index_of, number_of, trip_count
+from adgen.passes.indices import Indices
 from adgen.passes.iterations import Effects, gather
 from adgen.passes.localise import copy_into
 from adgen.passes.residuals import Fate, Resolver
@@ -254,7 +255,7 @@ class _Loop:
         """
         reverse, builder = self.reverse, self.builder
         builder.span = self.loop.span
-        if self._in_any_order(operations, results):
+        if self._in_any_order(operations, results, index):
             start, stop = self.loop.operands[:2]
             step = self.loop.attributes["step"]
             counter = Value(I64, self.number.name)
@@ -283,12 +284,12 @@ class _Loop:
         for k, cotangent in zip(self.live, made, strict=False):
             reverse.add(self.initial[k], cotangent)
 
-    def _in_any_order(self, operations: Sequence[Operation], results: Sequence[Value]) -> bool:
+    def _in_any_order(self, operations: Sequence[Operation], results: Sequence[Value], index: Value) -> bool:
         """True when no iteration of the reverse loop needs another: cotangents pass through, memory is added to."""
         if not self.counted or self.exit:
             return False
         unchanged = all(results[place] is self.running[place] for place in range(len(self.live)))
-        return unchanged and Effects(operations, self._root).commute
+        return unchanged and Effects(operations, self._root).commute(index, Indices(self.builder))
 
     def _root(self, handle: Value) -> Value:
         operation = self.builder.definitions.get(handle)

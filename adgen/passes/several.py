@@ -23,13 +23,13 @@ def several(function: Function, tangents: Sequence[Value], width: int) -> Functi
     Of `%c = cos %x` and `%y_dot = mul %c, %x_dot` the first stays and the second becomes one multiplication for each
     direction; `load %x_dot, %i` becomes `load %x_dot, %i, %0`, `load %x_dot, %i, %1` and so on.
     """
-    moving = _moving(function, tangents)
-    if any(_decides(operation, moving) for operation in walk(function.body)):
+    moving = moving_values(function, tangents)
+    if any(decides(operation, moving) for operation in walk(function.body)):
         return None
     return _Several(function, set(tangents), moving, width).function()
 
 
-class _Moving:
+class Moving:
     """The values that depend on a direction; memory by root."""
 
     def __init__(self, root: Mapping, values: Iterable[Value]) -> None:
@@ -45,9 +45,9 @@ class _Moving:
             self.values.update(self.root.get(target, target) for target in targets)
 
 
-def _moving(function: Function, tangents: Sequence[Value]) -> _Moving:
+def moving_values(function: Function, tangents: Sequence[Value]) -> Moving:
     root = roots(function)
-    moving = _Moving(root, (*tangents, *(root[value] for value in function.results if value in root)))
+    moving = Moving(root, (*tangents, *(root[value] for value in function.results if value in root)))
     operations = list(walk(function.body))
     size = -1
     while size != (size := len(moving.values)):
@@ -79,7 +79,7 @@ def _flows(operation: Operation) -> list[tuple[tuple[Value, ...], tuple[Value, .
     return [(results, operands)]
 
 
-def _decides(operation: Operation, moving: _Moving) -> bool:
+def decides(operation: Operation, moving: Moving) -> bool:
     """True when a direction decides what is executed or which memory is touched."""
     row, operands = operation.row, operation.operands
     if row is core.FOR:
@@ -97,7 +97,7 @@ def _decides(operation: Operation, moving: _Moving) -> bool:
 
 
 class _Several:
-    def __init__(self, source: Function, tangents: set[Value], moving: _Moving, width: int) -> None:
+    def __init__(self, source: Function, tangents: set[Value], moving: Moving, width: int) -> None:
         self.source = source
         self.tangents = tangents
         self.moving = moving

@@ -5,15 +5,20 @@ that it may move to, and not zero-filled where every element is overwritten befo
 `load` reads what it read before.
 
 An `alloc` moves into a loop only when no iteration reads an element that it has not written before; so iterations
-no longer share the memory, and their reverse needs no record of it.
+no longer share the memory, and their reverse needs no record of it.  Where what uses a buffer first is a loop that
+fills its first rows, only the other rows are zero-filled.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from adgen import ops
 from adgen.ir import core
-from adgen.ir.nodes import Function, Operation, Region
+from adgen.ir.builder import Builder
+from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.ir.types import Buffer
 from adgen.passes.coverage import Cover, Coverage
 from adgen.passes.indices import Definitions
 from adgen.passes.uses import Path, Uses
@@ -97,11 +102,49 @@ def _place(
         region, moved = inner, True
     if zero and coverage.of(region) in (Cover.FULL, Cover.FULL if root in function.results else Cover.PARTIAL):
         zero = False
+    rest: Sequence[Operation] = ()
+    if zero and (first := _fills_first_rows(uses, definitions, alloc, region)) is not None:
+        zero, rest = False, _zero_rest(definitions, alloc, first.operands[1])
     if moved or zero != was_zero:
         moves.removed.add(id(alloc))
         anchor = uses.inside(region, root)[0] if moved else alloc
         changed = replace(alloc, attributes={**alloc.attributes, "zero": zero})
         moves.before.setdefault(id(anchor), []).append(changed)
+        if rest:
+            moves.before.setdefault(id(uses.inside(region, root)[0]), []).extend(rest)
+
+
+def _fills_first_rows(uses: Uses, definitions: Definitions, alloc: Operation, region: Region) -> Operation | None:
+    """The first use of a buffer, when it is a loop over its first rows that fills them before it looks at them."""
+    touching = uses.inside(region, alloc.result)
+    if not touching or touching[0].row is not core.FOR or touching[0].attributes["step"] != 1 or not alloc.operands:
+        return None
+    loop = touching[0]
+    alone = Region((), (loop,), ())
+    rows = replace(alloc, operands=(loop.operands[1], *alloc.operands[1:]))
+    coverage = Coverage(
+        definitions, rows, lambda inner: (loop,) if inner is alone else uses.inside(inner, alloc.result)
+    )
+    starts_first = definitions.known(loop.operands[0]) == 0
+    return loop if starts_first and coverage.of(alone) is Cover.FULL else None
+
+
+def _zero_rest(definitions: Definitions, alloc: Operation, stop: Value) -> Sequence[Operation]:
+    """Zeros into the rows from `stop` on."""
+    builder = Builder()
+    builder.definitions.update(definitions.definitions)
+    builder.span = alloc.span
+    buffer, (_, *inner) = alloc.result, alloc.operands
+    assert isinstance(buffer.type, Buffer)
+    with builder.block() as block:
+        zero = builder.const(0, buffer.type.element)
+
+        def row(index: Value) -> Sequence[Value]:
+            builder.nest(inner, lambda *rest: builder.store(buffer, zero, (index, *rest)))
+            return ()
+
+        builder.loop(builder.op(ops.MAXIMUM, stop, builder.index(0)), alloc.operands[0], (), row)
+    return block.operations
 
 
 def _moved(region: Region, moves: _Moves) -> Region:

@@ -3,7 +3,7 @@
 `np.where(x > 0, r, 0)` with `r = sqrt(x)` gives `r` a cotangent of zero at `x = 0`, where the partial of the square
 root is infinite: what was not taken must contribute nothing, not `0 * inf`.  Comes in: a function.  Goes out: at which
 operands of which operations a zero has to be looked at, and what does that.  Guaranteed: a (co)tangent that is not zero
-passes unchanged.
+passes unchanged.  What looks is a `select` with the attribute `guard`; `vanishing` takes those out that do nothing.
 """
 
 from __future__ import annotations
@@ -113,4 +113,5 @@ class Fragile:
 def guarded(builder: Builder, moving: Value, part: Value) -> Value:
     """What a zero (co)tangent contributes is zero; any other contributes `part`."""
     zero = builder.const(0.0, moving.type)
-    return builder.op(ops.SELECT, builder.op(ops.EQ, moving, zero), builder.const(0.0, part.type), part)
+    condition = builder.op(ops.EQ, moving, zero)
+    return builder.op(ops.SELECT, condition, builder.const(0.0, part.type), part, guard=True)

@@ -65,11 +65,14 @@ from adgen.runtime.wrt import Wrt, check_taps
 
 PRODUCTS = ("value", "pure", "grad", "value_and_grad", "jvp", "vjp", "hvp")
 REVERSED = ("grad", "value_and_grad", "vjp", "hvp")
+ONCE = ("grad", "value_and_grad", "vjp")  # those that are not differentiated again
 HELPERS = ("jvp_several", "hvp_several", "jvp_pattern", "hvp_pattern")  # of sparse matrices
 
 
-def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
+def differentiate(primal: Lowered, product: str, wrt: Wrt | None, states: bool = False) -> Lowered:
     """The product of a function; `wrt` is None for `value` and `pure`.
+
+    `states`: of long loops that replace a state by a new one not every state is kept, see `passes.checkpoint`.
 
     Raises AdgenError when the function's result has no such derivative.
     """
@@ -102,7 +105,7 @@ def differentiate(primal: Lowered, product: str, wrt: Wrt | None) -> Lowered:
             "use grad, value_and_grad or vjp",
         )
     if product in REVERSED:
-        pure = replace(pure, function=_chunked(pure.function, wrt.memory))
+        pure = replace(pure, function=_chunked(pure.function, wrt.memory, states and product in ONCE))
     return _renamed(traced_product(_BUILDERS[product](pure, wrt), product, pure), f"_{product}")
 
 
@@ -125,8 +128,8 @@ PLAN = (
 )
 
 
-def _chunked(function: Function, memory: int | None) -> Function:
-    made = checkpointed(function, memory)
+def _chunked(function: Function, memory: int | None, states: bool) -> Function:
+    made = checkpointed(function, memory, states=states)
     return function if made is function else simplify(made)
 
 

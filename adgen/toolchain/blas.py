@@ -22,6 +22,9 @@ class Library:
     compile: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
 
+    def __add__(self, other: Library) -> Library:
+        return Library(self.compile + other.compile, self.link + other.link)
+
 
 def library_for(text: str) -> Library:
     """The library that some C text may call."""

@@ -2,7 +2,8 @@
 
 Comes in: C files.  Goes out: object files and libraries.  Guaranteed: the compiler is the one that `$CC` names, else
 the first that works of `cc`, `gcc`, `clang` and the `ziglang` package; what it prints is part of the error when it
-fails.  What is found out about a compiler is kept in the cache folder, so that it is asked only once.
+fails.  What is found out about a compiler is kept in the cache folder, so that it is asked only once.  For which
+processor it schedules is measured (`tuning`).
 """
 
 from __future__ import annotations
@@ -25,8 +26,20 @@ from adgen.toolchain.cache import digest, recall, remember
 # Never -ffast-math.  Contraction into fused multiply-adds stays off: x*x - y*y is 0 for x = y, as in Python, and the
 # interpreter is equal to the last bit; it costs a mixture's gradient nothing and a stencil's a quarter of its time.
 # Integers wrap, as NumPy's and the interpreter's do: without -fwrapv an overflow is undefined.
-OPTIMISE = ("-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fwrapv", "-fopenmp-simd")
+# gcc makes one scalar call of the sine and the cosine of one number, where two vector calls take less.
+OPTIMISE = (
+    "-O3",
+    "-fno-builtin-sin",
+    "-fno-builtin-cos",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=off",
+    "-fwrapv",
+    "-fopenmp-simd",
+)
 NATIVE = "-march=native"
+# gcc makes calls of memcpy, or the instruction for it, of loops that copy; for rows of a few elements both are slow.
+INLINE = "-fno-tree-loop-distribute-patterns"
 STANDARD = ("-std=c11", "-fPIC")
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Werror")
 
@@ -88,8 +101,8 @@ class Compiler:
         return [text if process.returncode else None for process, text in zip(running, printed, strict=True)]
 
 
-def find_compiler() -> Compiler:
-    """The C compiler to use.
+def plain_compiler() -> Compiler:
+    """The C compiler to use, as it comes; `tuning.find_compiler` tells it what is fastest here.
 
     Raises AdgenError that says what to install when there is none.
     """
@@ -125,13 +138,13 @@ def _usual() -> Iterator[tuple[str, ...]]:
 def _probe(command: tuple[str, ...]) -> Compiler | None:
     """What a compiler is, from the cache or by asking it; None when it does not work."""
     machine = _machine()
-    key = digest(*command, *_stamps(command), machine, NATIVE)
+    key = digest(*command, *_stamps(command), machine, NATIVE, INLINE)
     known = recall("compiler", key)
     if known is None:
         version = _answer([*command, "--version"])
         if not version:
             return None
-        known = [version.splitlines()[0], *([NATIVE] if _accepts(command, NATIVE) else [])]
+        known = [version.splitlines()[0], *(flag for flag in (NATIVE, INLINE) if accepts(command, flag))]
         remember("compiler", key, known)
     version, *native = known
     return Compiler(command, version, tuple(native), machine)
@@ -175,8 +188,9 @@ def _answer(command: Sequence[str]) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def _accepts(command: tuple[str, ...], flag: str) -> bool:
-    arguments = [*command, flag, "-x", "c", "-fsyntax-only", "-"]
+def accepts(command: Sequence[str], *flags: str) -> bool:
+    """Whether a compiler knows flags."""
+    arguments = [*command, *flags, "-Werror", "-x", "c", "-fsyntax-only", "-"]
     return subprocess.run(arguments, input="int x;\n", capture_output=True, text=True, check=False).returncode == 0
 
 

@@ -17,9 +17,12 @@ from adgen.diagnostics import AdgenError
 from adgen.ops.foreign import Files
 from adgen.toolchain.blas import Library, library_for
 from adgen.toolchain.cache import cached, digest
-from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, find_compiler, python_headers
+from adgen.toolchain.cc import OPTIMISE, STANDARD, WARNINGS, Compiler, python_headers
 from adgen.toolchain.fastcall import begin_calls
+from adgen.toolchain.levels import level
 from adgen.toolchain.link import SHARED, SUFFIX
+from adgen.toolchain.openmp import threads_for
+from adgen.toolchain.tuning import find_compiler
 
 USER = "user"
 
@@ -47,7 +50,7 @@ def build(source: Source) -> Path:
     Raises AdgenError when there is no compiler or it fails.
     """
     compiler = find_compiler()
-    library = library_for(source.c_source)
+    library = library_for(source.c_source) + threads_for(source.c_source, compiler)
     made_of = (
         source.c_source,
         source.header,
@@ -58,7 +61,7 @@ def build(source: Source) -> Path:
         SUFFIX,
         source.external.digest,
     )
-    key = digest(*made_of, *library.compile, *library.link)
+    key = digest(*made_of, *level(source.c_source), *library.compile, *library.link)
     name = f"_adgen_{key}"
     folder = cached("library", key, lambda folder: _compile(source, name, compiler, library, folder))
     return folder / f"{name}{SUFFIX}"
@@ -76,8 +79,8 @@ def _compile(source: Source, name: str, compiler: Compiler, library: Library, fo
     ffi.emit_c_code(str(folder / "wrapper.c"))
     include = f"-I{python_headers()}"
     theirs = written(source.external, folder)
-    flags = [*STANDARD, *OPTIMISE, *compiler.native, *WARNINGS, "-isystem", USER, *library.compile]
-    function = [*flags, "-c", f"{stem}.c", "-o", "function.o"]
+    flags = [*STANDARD, *OPTIMISE, *level(source.c_source), *compiler.native, *WARNINGS, *library.compile]
+    function = [*flags, "-isystem", USER, "-c", f"{stem}.c", "-o", "function.o"]
     # the wrapper is not worth optimising: it only moves arguments
     wrapper = [*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", include, "-c", "wrapper.c", "-o", "wrapper.o"]
     begin_calls()

@@ -20,9 +20,10 @@ from adgen.diagnostics import AdgenError
 from adgen.ops.foreign import ForeignFunction, files_of
 from adgen.ops.spelling import C_TYPES
 from adgen.toolchain.cache import cached, digest
-from adgen.toolchain.cc import STANDARD, Compiler, find_compiler, python_headers
+from adgen.toolchain.cc import STANDARD, Compiler, python_headers
 from adgen.toolchain.extension import USER, compiling, load, object_of, written
 from adgen.toolchain.link import SHARED, SUFFIX
+from adgen.toolchain.tuning import find_compiler
 
 INCLUDES = "#include <stdbool.h>\n#include <stdint.h>\n"
 

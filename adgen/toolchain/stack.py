@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adgen.diagnostics import AdgenError
-from adgen.toolchain.cc import find_compiler
 from adgen.toolchain.extension import USER, Source, written
+from adgen.toolchain.tuning import find_compiler
 
 STRICT = ("-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Wconversion", "-Wvla", "-Werror", "-ffreestanding")
 LEVEL = "-O2"

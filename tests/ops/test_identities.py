@@ -135,6 +135,8 @@ AFFINE = {
 }
 
 REAL = {
+    "(-x == 0) = (x == 0)": (lambda x, y, z: (-x).apply("eq", 0.0), lambda x, y, z: x.apply("eq", 0.0)),
+    "(0 != -x) = (x != 0)": (lambda x, y, z: (-x).apply("ne", -0.0), lambda x, y, z: x.apply("ne", -0.0)),
     "x * 1 = x": (lambda x, y, z: 1.0 * (x * 1.0), lambda x, y, z: x),
     "x * -1 = -x": (lambda x, y, z: x * -1.0, lambda x, y, z: -x),
     "x / 1 = x": (lambda x, y, z: x / 1.0, lambda x, y, z: x),

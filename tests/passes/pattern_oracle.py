@@ -12,6 +12,7 @@ from adgen.ir.nodes import Function
 from adgen.ir.types import Buffer
 from adgen.ir.verify import verify
 from adgen.operators.sparse.loops import reach
+from adgen.passes.abreast import abreast
 from adgen.passes.adjoint import adjoint
 from adgen.passes.custom import inline_custom
 from adgen.passes.forward import forward
@@ -109,9 +110,13 @@ def check_pattern(pushed: Function, points: Sequence[Sequence[Any]]) -> Entries:
 
 def check_several(pushed: Function, arguments: Sequence[Any]) -> None:
     """Assert that directions taken together give what each gives alone, bit for bit."""
-    wider = several(pushed, pushed.parameters[len(arguments) :], WIDTH)
-    if wider is None:
-        return
+    for wide in (several, abreast):
+        wider = wide(pushed, pushed.parameters[len(arguments) :], WIDTH)
+        if wider is not None:
+            _check_wider(wider, pushed, arguments)
+
+
+def _check_wider(wider: Function, pushed: Function, arguments: Sequence[Any]) -> None:
     verify(wider)
     generator = np.random.default_rng(0)
     own = pushed.parameters[: len(arguments)]

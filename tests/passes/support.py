@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adgen import ops
+from adgen.driver import lower_function
 from adgen.ir.interpret import ProgramError, run
 from adgen.ir.nodes import Function, walk
 from adgen.ir.reader import parse_function
 from adgen.ir.types import BOOL, F32, F64, I64, Buffer
 from adgen.ir.verify import verify
+from adgen.passes.adjoint import adjoint
+from adgen.passes.dead_code import keep_results
+from adgen.passes.pipeline import simplify
+from adgen.runtime.signatures import describe_arguments
 
 DTYPES = {F64: np.float64, F32: np.float32, I64: np.int64, BOOL: np.bool_}
 
@@ -74,3 +80,11 @@ def assert_same(before: Function, after: Function, seeds: int = 5, extent: int =
     for seed in range(seeds):
         inputs = arguments(before, seed, extent)
         assert behaviour(after, inputs) == behaviour(before, inputs), f"{before}\n{after}\n{inputs}"
+
+
+def gradient_of(function: Callable[..., Any], *arguments: Any) -> Function:
+    """The gradient of a Python function for all its parameters, before anything makes it faster."""
+    names = function.__code__.co_varnames[: len(arguments)]
+    lowered = lower_function(function, describe_arguments(dict(zip(names, arguments)))).function
+    pulled = adjoint(simplify(lowered), range(len(arguments)), seeds="one")
+    return keep_results(pulled, [f"{name}_bar" for name in names])

@@ -11,9 +11,11 @@ import pytest
 import adgen
 from adgen.emit import emit
 from adgen.frontend.lower import lower
+from adgen.ir import core
 from adgen.ir.interpret import run
-from adgen.ir.nodes import Function
+from adgen.ir.nodes import Function, walk
 from adgen.ir.verify import verify
+from adgen.passes import checkpoint
 from adgen.passes.adjoint import adjoint
 from adgen.passes.checkpoint import checkpointed
 from adgen.passes.localise import localise
@@ -122,6 +124,64 @@ def test_memory_grows_with_the_root() -> None:
     assert many < 11 * few
     assert many < 2.1 * 800 * 100_000**0.5 + 20_000
     assert workspace(10**9, 1_000) > 800 * 1_000 > workspace(800_000 - 1, 1_000)
+
+
+def heat(u, steps):
+    """Steps that are linear."""
+    u = u.copy()
+    for _ in range(steps):
+        new = u.copy()
+        new[1:-1] = u[1:-1] + 0.2 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        u = new
+    return np.sum(u * u)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3, 30])
+def test_long_loops_that_replace_a_state(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+    """They keep some of the states, without a limit being given; the gradient is the same."""
+    monkeypatch.setattr(checkpoint, "CACHED", 0)
+    monkeypatch.setattr(checkpoint, "FEWEST", 2)
+    function, arguments = primal("burgers")
+    arguments[-1] = steps
+    chunked = simplify(checkpointed(function, None, states=True))
+    assert any(operation.row is core.CUSTOM for operation in walk(chunked.body))
+    derived = [optimise(adjoint(each, floats(function), "one")) for each in (function, chunked)]
+    plain, ours = (run(each, fresh(arguments)) for each in derived)
+    for mine, theirs in zip(ours.results, plain.results, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+    assert ours.counts.operations < 1.6 * plain.counts.operations + 100
+
+
+@pytest.mark.parametrize("name", ["numbers", "backwards", "narrow"])
+def test_other_loops_keep_everything(name: str) -> None:
+    """Unless a limit is given."""
+    function, _ = primal(name)
+    assert checkpointed(function, None, states=True) is function
+
+
+def test_linear_steps_keep_nothing() -> None:
+    """So there is nothing to keep less of."""
+    u = np.ones(9)
+    function = localise(simplify(lower(heat, describe_arguments({"u": u, "steps": 3})).function))
+    assert checkpointed(function, None, states=True) is function
+
+
+def test_states_that_fit_are_all_kept() -> None:
+    """Memory is that of all states up to a size, and then grows with the root of the number of steps."""
+    x = np.sin(np.arange(1000.0))
+    gradient = adgen.grad(burgers, wrt="u0")
+    gradient(x, x, 0.1, 0.2, 3)
+    (entry,) = gradient.__adgen__.entries.values()
+    ffi, sizes = entry.library.ffi, entry.library.ffi.new("int64_t[8]")
+    pointer = ffi.from_buffer("double[]", x)
+    found = []
+    for steps in (4_000, 5_000, 500_000):
+        function = getattr(entry.library.lib, f"{entry.program.name}_sizes")
+        function(pointer, 1000, pointer, 1000, 0.1, 0.2, steps, sizes)
+        found.append(int(sizes[0]))
+    assert found[0] > 8_000 * 4_000
+    assert found[1] < 2 * 8_000 * 5_000**0.5 + 150_000
+    assert found[2] < 11 * found[1]
 
 
 def test_other_products() -> None:

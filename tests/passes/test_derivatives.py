@@ -8,7 +8,9 @@ from adgen.ir.interpret import run
 from adgen.ir.nodes import Function
 from adgen.ir.reader import parse_function
 from adgen.passes.adjoint import adjoint
+from adgen.passes.dead_code import keep_results
 from tests.oracles import check_derivatives
+from tests.passes.support import rows
 
 Z = '%z = const {type="i64", value=0} : i64\n%one = const {type="i64", value=1} : i64\n'
 
@@ -295,3 +297,19 @@ def test_derivatives_of_the_adjoint(name: str) -> None:
     for value, result in zip(function.results, run(function, arguments).results, strict=True):
         arguments.append(np.full(np.shape(result), 0.7) if "[" in str(value.type) else 0.7)
     check_derivatives(adjoint(function, wrt), arguments)
+
+
+def test_squares_share_their_factor() -> None:
+    """The two of every `2 x` is on the cotangent, which is doubled once."""
+    function = parse_function(
+        """function f(%x: f64, %y: f64) -> (out) {
+          %a = mul %x, %x : f64
+          %b = mul %y, %y : f64
+          %c = add %a, %b : f64
+          return %c
+        }""",
+        ops.ROWS,
+    )
+    pulled = keep_results(adjoint(function, (0, 1)), ["x_bar", "y_bar"])
+    assert rows(pulled)["mul"] == 3
+    assert run(pulled, [1.5, -2.0, 0.5]).results == (1.5, -2.0)

@@ -10,14 +10,18 @@ PASSES = {
     "contractions",
     "copies",
     "dead_code",
+    "equal_extents",
     "fold",
     "forward_stores",
+    "fuse",
     "hoist",
     "hoist_checks",
     "induction",
+    "known_extents",
     "rebuild",
     "sink_buffers",
     "unroll",
+    "vanishing",
     "write_back",
 }
 

@@ -1,5 +1,10 @@
 """Loads of known elements disappear, and so do stores that nobody can see."""
 
+import numpy as np
+import pytest
+
+from adgen.ir.interpret import run
+from adgen.ir.nodes import Function
 from adgen.passes.dead_code import dead_code
 from adgen.passes.forward_stores import forward_stores
 from tests.passes.support import assert_same, parse, rows
@@ -136,3 +141,55 @@ def test_elements_of_tables_are_constants() -> None:
     after = forward_stores(before)
     assert rows(after)["load"] == 0
     assert_same(before, after)
+
+
+FRESH = """function f(%A: f64[:], %n: i64, %x: f64) -> (t) {{
+  %0 = const {{type="i64", value=0}} : i64
+  %t = alloc %n {{element="f64", zero=true}} : f64[:]
+  {before}
+  for %0, %n {{exit=false, step=1{unordered}}} (%i: i64) {{
+    %a = load %A, %i : f64
+    {body}
+    yield
+  }}
+  return %t
+}}"""
+
+
+def fresh(body: str, before: str = "", unordered: str = "") -> Function:
+    return parse(FRESH.format(body=body, before=before, unordered=unordered))
+
+
+def test_an_iteration_finds_zeros() -> None:
+    """Elements of zero memory that no other iteration touches are zero where one begins."""
+    before = fresh("%b = load %t, %i : f64\n%c = sub %a, %b : f64\nstore %A, %c, %i\naccumulate %t, %a, %i")
+    after = forward_stores(before)
+    assert rows(after)["load"] == 1 and rows(after)["accumulate"] == 0
+    assert_same(before, after)
+
+
+@pytest.mark.parametrize(
+    "body, first",
+    [
+        ("accumulate %t, %a, %0", ""),
+        ("accumulate %t, %a, %i\naccumulate %t, %a, %0", ""),
+        ("accumulate %t, %a, %i", "store %t, %x, %0"),
+        ("for %0, %n {exit=false, step=1} (%j: i64) {\naccumulate %t, %a, %i\nyield\n}", ""),
+    ],
+)
+def test_an_iteration_finds_what_was_left(body: str, first: str) -> None:
+    """Other iterations, or the code before, may have left something."""
+    before = fresh(body, first)
+    after = forward_stores(before)
+    assert rows(after)["accumulate"] == rows(before)["accumulate"]
+    assert_same(before, after)
+
+
+def test_a_sum_without_order_begins_with_its_first_term() -> None:
+    """Otherwise it begins with zero, which makes a negative zero positive."""
+    body = "accumulate %t, %a, %i\naccumulate %t, %x, %i"
+    assert rows(forward_stores(fresh(body)))["add"] == 2
+    after = forward_stores(fresh(body, unordered=", unordered=true"))
+    assert rows(after)["add"] == 1
+    given = np.array([1.0, -0.0, 2.5])
+    assert np.array_equal(run(after, [given, 3, 0.5]).results[0], given + 0.5)

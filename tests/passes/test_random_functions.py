@@ -13,11 +13,14 @@ from adgen.ir.verify import verify
 from adgen.passes.checkpoint import checkpointed
 from adgen.passes.copies import copies
 from adgen.passes.dead_code import dead_code
+from adgen.passes.equal_extents import equal_extents
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
+from adgen.passes.fuse import fuse
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.induction import induction
+from adgen.passes.known_extents import known_extents
 from adgen.passes.pipeline import optimise, simplify
 from adgen.passes.rebuild import rebuild
 from adgen.passes.sink_buffers import sink_buffers
@@ -37,6 +40,8 @@ PASSES = (
     dead_code,
     fold,
     forward_stores,
+    fuse,
+    equal_extents,
     hoist,
     induction,
     sink_buffers,
@@ -44,11 +49,12 @@ PASSES = (
     write_back,
     unroll,
     hoist_checks,
+    known_extents,
     chunks,
     simplify,
     optimise,
 )
-EARLIER = (hoist_checks, simplify, optimise)
+EARLIER = (hoist_checks, known_extents, simplify, optimise)
 COUNT = int(os.environ.get("ADGEN_FUNCTIONS", "12"))
 
 

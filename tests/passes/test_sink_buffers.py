@@ -127,6 +127,45 @@ def test_a_result_stays() -> None:
     assert_same(before, after)
 
 
+ROWS = """function f(%x: f64, %n: i64, %m: i64) -> (t) {{
+  %0 = const {{type="i64", value=0}} : i64
+  %1 = const {{type="i64", value=1}} : i64
+  %k = sub %n, %1 : i64
+  %l = minimum %k, %m : i64
+  %t = alloc %m, %n {{element="f64", zero=true}} : f64[:,:]
+  for {start}, {rows} {{exit=false, step=1}} (%i: i64) {{
+    for %0, {columns} {{exit=false, step=1}} (%j: i64) {{
+      {first}
+      store %t, %x, %i, %j
+      yield
+    }}
+    yield
+  }}
+  return %t
+}}"""
+
+
+def rest(start="%0", rows="%l", columns="%n", first="") -> Function:
+    return parse(ROWS.format(start=start, rows=rows, columns=columns, first=first))
+
+
+def test_only_the_other_rows_are_cleared() -> None:
+    """A loop fills the first rows, however many: none, when their number is negative."""
+    before = rest()
+    after = sink_buffers(before)
+    assert not zero(after) and sum(o.row.name == "for" for o in walk(after.body)) == 4
+    assert_same(before, after)
+
+
+@pytest.mark.parametrize("other", [{"start": "%1"}, {"columns": "%l"}, {"first": "accumulate %t, %x, %i, %j"}])
+def test_all_is_cleared(other: dict[str, str]) -> None:
+    """Rows that are left out at the start, or in part, or looked at before, must be zero."""
+    before = rest(**other)
+    after = sink_buffers(before)
+    assert zero(after)
+    assert_same(before, after)
+
+
 def test_constant_elements() -> None:
     """A small array whose elements are stored one by one is filled too."""
     body = "store %t, %x, %1\nstore %t, %x, %0\n%b = load %t, %1 : f64\nstore %A, %b, %i, %0\n"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import adgen
-from adgen.operators import specialise
+from adgen.operators import specialise, store
 
 SCALE = 2.0
 WEIGHTS = np.array([1.0, 2.0])
@@ -148,6 +148,13 @@ def test_options_are_told_apart() -> None:
     assert [gradient(2.0), gradient(2.0, "cube"), gradient(2.0, kind="square")] == [4.0, 12.0, 4.0]
     assert gradient(2.0, g=lambda x: 7.0 * x) == 7.0
     assert gradient(2.0, g=lambda x: 9.0 * x) == 9.0
+
+
+def test_another_tuning_is_another_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library made for one processor is not found when another one is asked for."""
+    known = store.place(scaled, "grad", {})
+    monkeypatch.setenv("ADGEN_TUNE", "skylake")
+    assert known is not None and store.place(scaled, "grad", {}) != known
 
 
 def test_threads_compile_once(monkeypatch: pytest.MonkeyPatch) -> None:

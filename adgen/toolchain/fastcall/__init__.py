@@ -21,7 +21,7 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.toolchain.cache import cached, digest
-from adgen.toolchain.cc import STANDARD, find_compiler, python_headers
+from adgen.toolchain.cc import STANDARD, plain_compiler, python_headers
 from adgen.toolchain.link import SHARED, SUFFIX
 
 NAME = "_adgen_calls"
@@ -77,4 +77,4 @@ def load_calls(path: Path) -> ModuleType | None:
 def _compile(folder: Path) -> None:
     headers = (str(python_headers()), np.get_include(), str(HOME))
     include = [f"-I{header}" for header in headers]
-    find_compiler().run([*STANDARD, "-O1", "-w", *include, *SHARED, str(HOME / "module.c"), "-o", FILE], folder)
+    plain_compiler().run([*STANDARD, "-O1", "-w", *include, *SHARED, str(HOME / "module.c"), "-o", FILE], folder)

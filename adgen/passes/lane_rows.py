@@ -1,0 +1,86 @@
+"""Rows of shared arrays that the iterations of a block read again and again.
+
+Comes in: an independent loop and what varies in it.  Goes out: the loads that walk along the iteration's own row inside
+a loop that does not choose the place, and so read it once for every turn of that loop.  A block copies such rows first,
+one element of all its iterations beside the other.  Guaranteed: the elements copied are those that the loads read; the
+loops along them have bounds from outside, and step by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from adgen.ir import core
+from adgen.ir.nodes import Operation, Region, Value, walk
+from adgen.passes.indices import Indices
+from adgen.passes.variance import Kind, Variance
+
+Split = tuple[Value | None, int]
+
+
+@dataclass(frozen=True)
+class Key:
+    """Which elements of which array: for each axis the first and the end, or None for the blocks' own index."""
+
+    buffer: Value
+    ranges: tuple[tuple[Split, Split] | None, ...]
+
+
+@dataclass
+class Row:
+    """Elements to copy, and under which loops they are read."""
+
+    loops: tuple[Operation | None, ...]  # that walk along each axis
+    readers: list[tuple[Operation, ...]] = field(default_factory=list)  # the other loops around each load
+
+
+class Rows:
+    """The rows to copy, and the loads that then read the copy."""
+
+    def __init__(self, loop: Operation, variance: Variance, indices: Indices) -> None:
+        self.loop = loop
+        self.variance = variance
+        self.indices = indices
+        self.found: dict[Key, Row] = {}
+        self.of: dict[Operation, Key] = {}
+        self.inside = {value for o in walk(loop.regions[0]) for value in o.results}
+        self.inside.update(loop.regions[0].arguments)
+        for load, loops in self._loads(loop.regions[0], ()):
+            self._note(load, loops)
+
+    def _loads(self, region: Region, loops: tuple[Operation, ...]) -> Iterator[tuple[Operation, tuple[Operation, ...]]]:
+        """The loads that all iterations reach in the same way, with the loops around them."""
+        for operation in region.operations:
+            kind = self.variance.kinds.get(operation)
+            if operation.row is core.LOAD and kind is Kind.SIDE_BY_SIDE:
+                yield operation, loops
+            elif operation.row is core.FOR and kind is Kind.AROUND and self._is_plain(operation):
+                yield from self._loads(operation.regions[0], (*loops, operation))
+
+    def _is_plain(self, loop: Operation) -> bool:
+        """True for a loop over a range that is known before the blocks begin."""
+        return abs(loop.attributes["step"]) == 1 and not any(value in self.inside for value in loop.operands[:2])
+
+    def _note(self, load: Operation, loops: tuple[Operation, ...]) -> None:
+        buffer, *places = load.operands
+        found, root = self.variance.found, self.variance.root[buffer]
+        if root in found.private | found.own | found.added or buffer in self.inside:
+            return
+        walking = {loop.regions[0].arguments[0]: loop for loop in loops}
+        mine = [place is self.loop.regions[0].arguments[0] for place in places]
+        along = tuple(None if own else walking.get(place) for own, place in zip(mine, places, strict=True))
+        if sum(mine) != 1 or along.count(None) != 1 or len(set(along)) != len(along):
+            return
+        others = tuple(loop for loop in loops if loop not in along)
+        if not others:
+            return
+        key = Key(buffer, tuple(None if inner is None else self._range(inner) for inner in along))
+        self.found.setdefault(key, Row(along)).readers.append(others)
+        self.of[load] = key
+
+    def _range(self, loop: Operation) -> tuple[Split, Split]:
+        start, stop = (self.indices.split(value) for value in loop.operands[:2])
+        if loop.attributes["step"] > 0:
+            return start, stop
+        return (stop[0], stop[1] + 1), (start[0], start[1] + 1)

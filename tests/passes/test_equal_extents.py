@@ -1,0 +1,62 @@
+"""Only what a check found equal has one name, and only behind the check."""
+
+import numpy as np
+
+from adgen.ir.nodes import Function, walk
+from adgen.passes.equal_extents import equal_extents
+from adgen.passes.pipeline import optimise
+from tests.passes.support import assert_same, gradient_of, parse, rows
+
+SUMS = """function f(%x: f64[:], %y: f64[:], %z: f64[:], %s: f64) -> (t, a, b) {
+  %0 = const {type="i64", value=0} : i64
+  %k = dim %z {axis=0} : i64
+  %n = dim %x {axis=0} : i64
+  %m = dim %y {axis=0} : i64
+  %before = alloc %n {element="f64", zero=true} : f64[:]
+  CHECKS
+  %t = for %0, %n, %s {exit=false, step=1} (%i: i64, %u: f64) {
+    %c = load %x, %i : f64
+    %v = add %u, %c : f64
+    yield %v
+  } : f64
+  %behind = alloc %m {element="f64", zero=true} : f64[:]
+  return %t, %before, %behind
+}"""
+EQUAL = '%{0} = eq %{1}, %{2} : bool\ncheck %{0} {{exception="ValueError", message="{0}"}}'
+
+
+def extents(function: Function) -> list[str]:
+    return [o.operands[o.row.name == "for"].name for o in walk(function.body) if o.row.name in ("for", "alloc")]
+
+
+def sums(*checks: str) -> Function:
+    return parse(SUMS.replace("CHECKS", "\n".join(checks)))
+
+
+def test_the_first_of_all_that_are_equal() -> None:
+    """Equations follow from others, in whatever order they come."""
+    before = sums(EQUAL.format("p", "n", "m"), EQUAL.format("q", "m", "k"))
+    after = equal_extents(before)
+    assert extents(after) == ["n", "k", "k"]
+    assert_same(before, after)
+
+
+def test_other_checks_say_nothing() -> None:
+    """An order, or an equation of floats, or one under a condition."""
+    under = "%r = lt %k, %0 : bool\nif %r {types=[]} () {\n" + EQUAL.format("q", "m", "k") + "\nyield\n} () {\nyield\n}"
+    for check in ('%p = le %n, %m : bool\ncheck %p {exception="ValueError", message="no"}', under):
+        before = sums(check)
+        assert equal_extents(before) == before
+    floats = sums(EQUAL.format("p", "s", "s"))
+    assert equal_extents(floats) == floats
+
+
+def test_gradients_of_arrays_are_filled_once() -> None:
+    """Arguments that are checked to be equally long have one range, and nothing is left to clear."""
+
+    def squares(x, y, z):
+        return np.sum(x * y + np.exp(y * z))
+
+    function = optimise(gradient_of(squares, *np.ones((3, 4))))
+    assert rows(function)["for"] == 1 and rows(function)["accumulate"] == 0
+    assert not any(o.attributes["zero"] for o in walk(function.body) if o.row.name == "alloc")
