@@ -18,7 +18,7 @@ from adgen.operators import store
 from adgen.runtime.calls import Entry
 from adgen.runtime.signatures import specs_key
 from adgen.runtime.wrt import Wrt
-from adgen.toolchain import begin_calls, fast_calls, load
+from adgen.toolchain import fast_calls, load
 
 Function = Callable[..., Any]
 Specs = Mapping[str, Spec]
@@ -59,7 +59,6 @@ def make(function: Function, specs: Specs, product: str, wrt: Wrt | None, thread
     folder = store.place(root, f"{chain(function, product, wrt)}; {threads} threads", specs)
     stored = store.find(folder, root) if folder else None
     if stored is None:
-        begin_calls()
         from adgen.driver import compile_product
 
         try:

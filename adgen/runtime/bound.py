@@ -128,7 +128,7 @@ def check_rank(value: Any, leaf: Leaf) -> None:
     """Refuse an array that has been given another number of axes since."""
     if isinstance(leaf.spec, ArraySpec) and value.ndim != leaf.spec.rank:
         raise AdgenError(
-            "AD159",
+            "AD166",
             f"argument `{path_text(leaf.path)}` has {value.ndim} axes now, and had {leaf.spec.rank}",
             help="bind again after an array has been reshaped",
         )
@@ -161,7 +161,7 @@ def placed(entry: Entry, given: Sequence[Any], out: Any, part: int | None) -> tu
     whole = program.output
     wanted = whole if part is None else item_of(whole, part)
     if has_complex_output(wanted):
-        raise AdgenError("AD159", "complex results cannot go into `out`", help="copy them: array[...] = f(x)")
+        raise AdgenError("AD166", "complex results cannot go into `out`", help="copy them: array[...] = f(x)")
     outputs: Outputs = [None for _ in program.results]
     for leaf, target, name in targets_of(wanted, out):
         check_target(target, leaf, name)
@@ -175,7 +175,7 @@ def targets_of(wanted: OutputTree, out: Any) -> list[tuple[OutputLeaf, Any, str]
     """The arrays in `out`, each with the result that goes into it and what messages call it."""
     leaves = list(output_leaves(wanted))
     if len({leaf.index for leaf in leaves}) < len(leaves):
-        raise AdgenError("AD159", "the same result is in several places, so it cannot go into `out`", help="copy it")
+        raise AdgenError("AD166", "the same result is in several places, so it cannot go into `out`", help="copy it")
     try:
         return list(flatten(wanted, out, "out"))
     except ValueError as error:
@@ -199,12 +199,12 @@ def check_apart(entry: Entry, given: Sequence[Any], outputs: Outputs, position: 
     for leaf, value in zip(entry.program.leaves, given):
         if isinstance(leaf.spec, ArraySpec) and shares(target, value):
             raise AdgenError(
-                "AD159",
+                "AD166",
                 f"{name} shares memory with argument `{path_text(leaf.path)}`, which the function reads",
                 help="give it memory of its own: np.empty_like(array)",
             )
     if any(other is not None and shares(target, other) for k, other in enumerate(outputs) if k != position):
-        raise AdgenError("AD159", f"{name} shares memory with another part of it", help="give each its own memory")
+        raise AdgenError("AD166", f"{name} shares memory with another part of it", help="give each its own memory")
 
 
 def item_of(tree: OutputTree, part: int) -> OutputTree:

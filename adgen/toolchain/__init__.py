@@ -2,11 +2,10 @@
 
 from adgen.toolchain.cache import cache_folder, cached, digest
 from adgen.toolchain.extension import build, load
-from adgen.toolchain.fastcall import begin_calls, fast_calls
+from adgen.toolchain.fastcall import fast_calls
 from adgen.toolchain.tuning import find_compiler, prepare, settled
 
 __all__ = [
-    "begin_calls",
     "build",
     "cache_folder",
     "cached",

@@ -162,7 +162,7 @@ def test_arrays_that_have_changed(way: str) -> None:
         bound()
     x.resize((4,), refcheck=False)
     x.shape = (2, 2)
-    with pytest.raises(AdgenError, match="AD159"):
+    with pytest.raises(AdgenError, match="AD166"):
         bound()
     x.shape = (4,)
     x[:] = 3.0
@@ -193,7 +193,7 @@ def test_results_of_the_caller_are_as_short(way: str) -> None:
         assert same is out and value == 2.0 * (x @ x) and np.array_equal(out, 4.0 * x)
         assert gradient(x, 0.5, out=out, accumulate=True) is out and np.array_equal(out, 5.0 * x)
         for wrong in (x, np.zeros(3), np.zeros(2, "f4"), [0.0, 0.0], None):
-            with pytest.raises(AdgenError, match="AD15"):
+            with pytest.raises(AdgenError, match="AD1(50|54|66)"):
                 gradient(x, 0.5, out=wrong)
         with pytest.raises(ValueError, match="too small"):
             gradient(x - 20.0, 0.5, out=out)
@@ -226,16 +226,16 @@ def test_results_that_cannot_be_written(way: str) -> None:
         ((good, 0.0), r"AD154.*out\[1\] is a float"),
         ((np.zeros(3), np.zeros(())), r"AD154"),
         (good, "AD15[04]"),
-        ((x, np.zeros(())), r"AD159.*out\[0\] shares memory with argument `x`"),
-        ((x[::-1], np.zeros(())), "AD159"),
-        ((good, good[:1].reshape(())), r"AD159.*another part"),
+        ((x, np.zeros(())), r"AD166.*out\[0\] shares memory with argument `x`"),
+        ((x[::-1], np.zeros(())), "AD166"),
+        ((good, good[:1].reshape(())), r"AD166.*another part"),
     ]:
         with pytest.raises(AdgenError, match=words):
             gradient(x, 0.5, out=out)
         with pytest.raises(AdgenError, match=words):
             gradient.bind(x, 0.5, out=out)()
     assert not good.any() and x.tolist() == [1.0, 2.0]
-    with pytest.raises(AdgenError, match="AD159.*complex"):
+    with pytest.raises(AdgenError, match="AD166.*complex"):
         adgen.jit(lambda x: x * 1j)(x, out=np.zeros(2, complex))
 
 
