@@ -16,6 +16,7 @@ from adgen.ir.types import Buffer
 from adgen.operators.core import Operator
 from adgen.operators.products import pulled
 from adgen.operators.sparse.blocks import Block, Matrix, Schedule
+from adgen.runtime.calls import Entry
 from adgen.runtime.convert import DTYPES
 from adgen.runtime.programs import COTANGENT, WIDTH, Program
 from adgen.runtime.pullback import leaves_of
@@ -26,7 +27,7 @@ Array = np.ndarray[Any, Any]
 
 def places(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> Any:
     """The rows and columns of each block."""
-    return _arranged(operator, arguments, matrix, lambda k, j, leaf: _places(matrix.blocks[k][j]))
+    return _arranged(operator.entry_for(arguments), matrix, lambda k, j, leaf: _places(matrix.blocks[k][j]))
 
 
 def _places(block: Block) -> tuple[Array, Array]:
@@ -36,9 +37,10 @@ def _places(block: Block) -> tuple[Array, Array]:
 def values(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> Any:
     """Each block as a CSR array."""
     entry = operator.entry_for(arguments)
-    schedule = matrix.schedule(_width(entry.program, leaves_of(entry, arguments)))
+    primals = leaves_of(entry, arguments)
+    schedule = matrix.schedule(_width(entry.program, primals))
     data, done = np.empty(schedule.size), 0
-    computed = [_forward(operator, arguments, schedule)] if schedule.forward else []
+    computed = [_forward(entry, primals, schedule)] if schedule.forward else []
     computed += [_reverse(operator, arguments, matrix, schedule)] if schedule.reverse else []
     for result, elements in chain(*computed):
         own = data[done : done + len(elements)]
@@ -51,7 +53,7 @@ def values(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> 
     def block(k: int, j: int, leaf: OutputLeaf) -> Any:
         return matrix.blocks[k][j].filled(data, schedule.blocks[k][j], DTYPES[leaf.element])
 
-    return _arranged(operator, arguments, matrix, block)
+    return _arranged(entry, matrix, block)
 
 
 def _width(program: Program, primals: Sequence[Any]) -> int:
@@ -77,10 +79,9 @@ class Seeds:
         return [part if part.ndim else float(part) for part in self.parts]
 
 
-def _forward(operator: Operator, arguments: Mapping[str, Any], schedule: Schedule) -> Iterator[tuple[Array, Array]]:
+def _forward(entry: Entry, primals: Sequence[Any], schedule: Schedule) -> Iterator[tuple[Array, Array]]:
     """The results of each batch as one vector, and which of its elements are entries."""
-    entry = operator.entry_for(arguments)
-    program, primals = entry.program, leaves_of(entry, arguments)
+    program = entry.program
     shapes = [np.shape(primals[position]) for position in program.differentiated]
     tangents = program.leaves[len(primals) :]
     seeds = Seeds(shapes, [DTYPES[leaf.spec.element] for leaf in tangents], schedule.width)
@@ -123,11 +124,8 @@ def _ordered(tree: OutputTree) -> list[OutputLeaf]:
     return sorted({leaf.index: leaf for leaf in output_leaves(tree)}.values(), key=lambda leaf: leaf.index)
 
 
-def _arranged(
-    operator: Operator, arguments: Mapping[str, Any], matrix: Matrix, make: Callable[[int, int, OutputLeaf], Any]
-) -> Any:
+def _arranged(entry: Entry, matrix: Matrix, make: Callable[[int, int, OutputLeaf], Any]) -> Any:
     """For each result the structure of the parameters, with what is made of each block, by its row and column."""
-    entry = operator.entry_for(arguments)
     tree, inputs = entry.program.output, entry.program.directions
     assert inputs is not None
     rows = {leaf.index: k for k, leaf in enumerate(_ordered(tree))}
