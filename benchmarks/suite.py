@@ -115,9 +115,10 @@ def calls_of(peer: str, workload: Workload, inputs: Inputs, options: Options) ->
 
 
 def make_inputs(workload: Workload, size: str, options: Options) -> Inputs | None:
-    """From the folder of hand-written C where there is one, else our own; None without the files they need."""
-    if options.hand and workload.hand:
-        return options.hand.inputs(workload, size)
+    """From the folder of hand-written C where it has them, else our own; None without the files that those need."""
+    theirs = options.hand.inputs(workload, size) if options.hand else None
+    if theirs is not None:
+        return theirs
     if not workload.from_data:
         return workload.inputs(workload.sizes[size])
     return workload.inputs((options.data, *workload.sizes[size])) if options.data else None

@@ -18,9 +18,15 @@ class Folder:
         sys.path[:0] = [str(path.resolve()), str(path.resolve().parent)]
         self.theirs: Inputs = {}
 
-    def inputs(self, workload: Workload, size: str) -> Inputs:
-        """Their inputs by our names."""
-        self.theirs = import_module(f"workloads.{workload.hand}").make_inputs(size)
+    def inputs(self, workload: Workload, size: str) -> Inputs | None:
+        """Their inputs by our names; None where they have none, or lack the files they need."""
+        self.theirs = {}
+        if not workload.hand:
+            return None
+        try:
+            self.theirs = import_module(f"workloads.{workload.hand}").make_inputs(size)
+        except (KeyError, OSError):
+            return None
         if workload.adapt is not None:
             return workload.adapt(self.theirs)
         names = [*workload.names, *(["v"] if workload.product == "hvp" else [])]
@@ -28,7 +34,7 @@ class Folder:
 
     def calls(self, workload: Workload, inputs: Inputs) -> Calls | None:
         """Their function and derivative on the inputs that were made last."""
-        if not workload.hand:
+        if not self.theirs:
             return None
         setup = getattr(import_module(f"workloads.{workload.hand}"), f"setup_{workload.hand_peer}")(self.theirs)
         readers = (setup.get("get_primal", flat), setup.get("get_grad", flat))
