@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from time import perf_counter, process_time
 from typing import Annotated
 
 import typer
@@ -38,6 +39,7 @@ def main(
     threads: Annotated[int, typer.Option(help="And as many cores.")] = 1,
     rounds: Annotated[int, typer.Option(help="Turns of the peers.")] = 5,
     seconds: Annotated[float, typer.Option(help="For a function in a turn.")] = 0.1,
+    cpu_time: Annotated[bool, typer.Option("--cpu-time", help="Of the process, on a machine that others use.")] = False,
     as_json: Annotated[Path | None, typer.Option("--json", help="A file for the rows.")] = None,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the table in Markdown.")] = False,
 ) -> None:
@@ -63,6 +65,7 @@ def main(
         data,
         rounds=rounds,
         seconds=seconds,
+        clock=process_time if cpu_time else perf_counter,
     )
     rows: list[suite.Row] = []
     for name in chosen:

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from timeit import timeit
+from timeit import Timer
 from types import ModuleType
 from typing import Any
 
@@ -53,6 +53,7 @@ class Options:
     data: Path | None = None
     rounds: int = 5
     seconds: float = 0.1
+    clock: Callable[[], float] = perf_counter
 
 
 def all_workloads() -> dict[str, Workload]:
@@ -93,14 +94,15 @@ def relative_error(found: Array, expected: Array) -> float:
     return float(np.max(np.abs(found - expected)) / max(np.max(np.abs(expected)), np.finfo(float).tiny))
 
 
-def sample(call: Callable[[], Any], seconds: float) -> list[float]:
-    """Times of one call, for about so many seconds."""
-    once = min(timeit(call, number=1), timeit(call, number=1))
+def sample(call: Callable[[], Any], seconds: float, clock: Callable[[], float]) -> list[float]:
+    """Times of one call by a clock, for about so many seconds."""
+    timer = Timer(call, timer=clock)
+    once = min(timer.repeat(2, number=1))
     repeats = max(1, int(WINDOW / max(once, 1e-8)))
     times: list[float] = []
     end = perf_counter() + seconds
     while not times or perf_counter() < end:
-        times.append(timeit(call, number=repeats) / repeats)
+        times.append(timer.timeit(repeats) / repeats)
     return times
 
 
@@ -156,7 +158,7 @@ def run(name: str, workload: Workload, size: str, options: Options) -> Iterator[
     for _ in range(options.rounds):
         for row, calls in rows:
             for what in ("value", "derivative"):
-                row.samples[what] += sample(getattr(calls, what), options.seconds)
+                row.samples[what] += sample(getattr(calls, what), options.seconds, options.clock)
     for row, _ in rows:
         row.settle()
         yield row
