@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +14,22 @@ import numpy as np
 from benchmarks.peers.stepwise import repeat, scan
 from benchmarks.workload import Array, Calls, Dialect, Inputs, Workload
 
-C = {"jit": True, "compiler": "shell", "jit_options": {"compiler": "cc", "flags": ["-O3", "-march=native"]}}
+FOLDER = tempfile.TemporaryDirectory(prefix="benchmarks-casadi-")
+
+
+def _options(level: str) -> dict[str, Any]:
+    """For generated C."""
+    return {"jit": True, "compiler": "shell", "jit_options": {"compiler": "cc", "flags": [level, "-march=native"]}}
+
+
+def _built(name: str, symbols: list[Any], outputs: list[Any], level: str) -> Any:
+    """Compiled C; CasADi writes it where the process is."""
+    before = Path.cwd()
+    os.chdir(FOLDER.name)
+    try:
+        return ca.Function(name, symbols, outputs, _options(level))
+    finally:
+        os.chdir(before)
 
 
 def _joined(parts: Any, axis: int = 0) -> Any:
@@ -52,15 +70,15 @@ def bound(function: Any, arguments: list[Array]) -> Any:
     return call
 
 
-def compiled(name: str, symbols: list[Any], outputs: list[Any], count: int) -> Any:
+def compiled(name: str, symbols: list[Any], outputs: list[Any], count: int = 1, level: str = "-O3") -> Any:
     """The function as C, applied to each of `count` items."""
     transposed = [output.T for output in outputs]
     if count == 1:
-        return ca.Function(name, symbols, transposed, C)
+        return _built(name, symbols, transposed, level)
     mapped = ca.Function(f"{name}_item", symbols, [ca.densify(output) for output in transposed]).map(count)
     many = [ca.MX.sym(f"a{k}", mapped.size1_in(k), mapped.size2_in(k)) for k in range(mapped.n_in())]
     results = mapped(*many)
-    return ca.Function(name, many, list(results) if isinstance(results, tuple) else [results], C)
+    return _built(name, many, list(results) if isinstance(results, tuple) else [results], level)
 
 
 def calls(workload: Workload, inputs: Inputs) -> Calls | None:

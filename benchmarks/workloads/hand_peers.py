@@ -82,7 +82,7 @@ def with_jax(inputs: Inputs) -> Calls:
 
 
 def with_casadi(inputs: Inputs) -> Calls:
-    """Only the vertices and bones that matter, everything unrolled."""
+    """Only the vertices and bones that matter, everything unrolled: more than the compiler optimises in minutes."""
     import casadi as ca
 
     from benchmarks.peers.casadi import bound, compiled
@@ -110,4 +110,4 @@ def with_casadi(inputs: Inputs) -> Calls:
     rows = [inputs["points"][:, n] - at(vertices[n], shares[n]) - theta[3:6] for n in range(len(vertices))]
     error = ca.vertcat(*rows)
     outputs = {"value": error, "derivative": ca.densify(ca.jacobian(error, varied))}
-    return Calls(*(bound(compiled(name, [varied], [of], 1), [value]) for name, of in outputs.items()))
+    return Calls(*(bound(compiled(name, [varied], [of], level="-O1"), [value]) for name, of in outputs.items()))
