@@ -2,9 +2,10 @@
 
 Comes in: an optimised function.  Goes out: the same, with `simd` set on such loops.  A loop is marked when it is
 innermost, its sums are integers or were declared `unordered` by whoever made it (sums of cotangents, NumPy's
-reductions), and no iteration touches what another one writes: every access to written memory has the loop's own index
-at one and the same axis.  A loop without sums is marked only when it is over directions side by side: compilers write
-such a short one out before they look for vectors; about others they find out themselves.
+reductions), and no iteration touches what another one writes: every access to written memory has the loop's own index,
+or one and the same distance from it, at one and the same axis.  A loop without sums is marked only when it is over
+directions side by side: compilers write such a short one out before they look for vectors; about others they find out
+themselves.
 """
 
 from __future__ import annotations
@@ -117,10 +118,24 @@ def _is_sum(region: Region, start: Value, result: Value) -> bool:
 def _touches_its_own(region: Region, index: Value, root: Mapping[Value, Value]) -> bool:
     accesses = [operation for operation in walk(region) if operation.row in ACCESSES]
     written = {root[o.operands[0]] for o in accesses if o.row is not core.LOAD}
+    different = _different(region, index)
     for buffer in written:
         mine = [operation for operation in accesses if root[operation.operands[0]] is buffer]
         handles = {operation.operands[0] for operation in mine}
-        places = [{axis for axis, value in enumerate(o.operands[ACCESSES[o.row] :]) if value is index} for o in mine]
+        places = [{place for place in enumerate(o.operands[ACCESSES[o.row] :]) if place[1] in different} for o in mine]
         if len(handles) > 1 or not set.intersection(*places):
             return False
     return True
+
+
+def _different(region: Region, index: Value) -> set[Value]:
+    """Values that no two iterations share: the index, and what is at a fixed distance from it or from its negative."""
+    inside = {value for operation in walk(region) for value in operation.results} | set(region.arguments)
+    found = {index}
+    for operation in region.operations:
+        if operation.row in (ops.ADD, ops.SUB):
+            moved = [operand for operand in operation.operands if operand in found]
+            fixed = [operand for operand in operation.operands if operand not in inside]
+            if len(moved) == len(fixed) == 1:
+                found.add(operation.result)
+    return found

@@ -1,0 +1,1 @@
+"""GradBench's evals on adgen: a module an eval, each with `FUNCTIONS` by GradBench's names."""

@@ -1,0 +1,1 @@
+"""A module a workload, each with `WORKLOADS` by name."""
