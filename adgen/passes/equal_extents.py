@@ -59,16 +59,20 @@ def equal_extents(function: Function) -> Function:
         for value in operation.results:
             made[value], place[value] = operation, len(place)
         if operation.row is core.CHECK:
-            _unify(made.get(operation.operands[0]), place, first)
+            _unify(operation.operands[0], made, place, first)
     return replace(function, body=replace(function.body, operations=tuple(operations))) if first else function
 
 
-def _unify(test: Operation | None, place: dict[Value, int], first: dict[Value, Value]) -> None:
-    """Note that the operands of a comparison are equal: `first` has the earliest equal value of each."""
+def _unify(condition: Value, made: dict[Value, Operation], place: dict[Value, int], first: dict[Value, Value]) -> None:
+    """Note that what a condition compares is equal: `first` has the constant, or the earliest equal value, of each."""
+    test = made.get(condition)
     if test is None or test.row is not ops.EQ or test.operands[0].type != I64:
         return
-    pair = [first.get(value, value) for value in test.operands]
-    early, late = sorted(pair, key=lambda value: place.get(value, -1))
+
+    def rank(value: Value) -> tuple[bool, int]:
+        return value not in made or made[value].row is not core.CONST, place.get(value, -1)
+
+    early, late = sorted((first.get(value, value) for value in test.operands), key=rank)
     if early is not late:
         first.update({value: early for value, known in first.items() if known is late})
         first[late] = early

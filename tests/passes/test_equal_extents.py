@@ -41,6 +41,14 @@ def test_the_first_of_all_that_are_equal() -> None:
     assert_same(before, after)
 
 
+def test_a_constant_comes_first() -> None:
+    """An extent that is known stays known."""
+    before = sums('%three = const {type="i64", value=3} : i64', EQUAL.format("p", "n", "three"))
+    after = equal_extents(before)
+    assert extents(after) == ["n", "three", "m"]
+    assert_same(before, after)
+
+
 def test_other_checks_say_nothing() -> None:
     """An order, or an equation of floats, or one under a condition."""
     under = "%r = lt %k, %0 : bool\nif %r {types=[]} () {\n" + EQUAL.format("q", "m", "k") + "\nyield\n} () {\nyield\n}"
