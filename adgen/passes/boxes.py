@@ -53,6 +53,16 @@ def chains(operation: Operation, memory: Value) -> Iterator[Chain]:
                 yield (operation, *chain)
 
 
+def store_chains(operation: Operation) -> Iterator[Chain]:
+    """All that store or add inside an operation, each with what is around it."""
+    if operation.row in (core.STORE, core.ACCUMULATE):
+        yield (operation,)
+    for region in operation.regions:
+        for inner in region.operations:
+            for chain in store_chains(inner):
+                yield (operation, *chain)
+
+
 def only_accesses(operation: Operation, memory: Value) -> bool:
     """True when an operation does nothing with a buffer but load, store and add elements, or ask for extents."""
     return all(

@@ -21,12 +21,14 @@ from adgen.passes.boxes import (
     FIRST_INDEX,
     Bound,
     Box,
+    Chain,
     Interval,
     box_of,
     chains,
     contains,
     defined,
     fills_box,
+    store_chains,
     stored_boxes,
     trips,
     walk_one,
@@ -132,12 +134,14 @@ class _Search:
             cleared[operation.result] = None
         inner = [*walk_one(operation)]
         targets = {self.root[v] for o in inner for v in (*core.writes_of(o), *_whole(o)) if v in self.root}
+        stores: dict[Value, list[Chain]] = {}
+        for chain in store_chains(operation):
+            stores.setdefault(chain[-1].operands[0], []).append(chain)
+        reshaped = {self.root[v] for o in inner for v in o.operands if v in self.root and self.root[v] is not v}
         for memory in targets:
-            for handle in [each for each in cleared if self.root[each] is memory]:
-                del cleared[handle]
-            handles = {v for o in inner for v in o.operands if self.root.get(v) is memory}
-            stores = [chain for chain in chains(operation, memory) if chain[-1].row is not core.LOAD]
-            if handles == {memory} and len(stores) == 1 and self.is_clear(stores[0]):
+            cleared.pop(memory, None)  # what is known to be zero is known by its first handle
+            found = stores.get(memory, [])
+            if len(found) == 1 and memory not in reshaped and self.is_clear(found[0]):
                 cleared[memory] = stored_boxes(self.indices, operation, memory)
 
     def is_clear(self, chain: tuple[Operation, ...]) -> bool:
@@ -169,7 +173,8 @@ class _Search:
     ) -> Callable[[Operation], list[Operation] | None]:
         """A change of increments of zeros into stores, where a nest has no other access of the memory."""
         only = set()
-        for handle, boxes in cleared.items():
+        for handle in dict.fromkeys(v for each in walk_one(operation) for v in each.operands if v in cleared):
+            boxes = cleared[handle]
             memory = self.root[handle]
             accesses = [each for each in walk_one(operation) if any(self.root.get(v) is memory for v in each.operands)]
             for chain in chains(operation, handle):
