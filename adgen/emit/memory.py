@@ -17,6 +17,7 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.emit.bounds import EntryBounds, natural
+from adgen.emit.swaps import exchanged
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.interpret import run
@@ -52,6 +53,7 @@ class Plan:
     stacks: list[Value] = field(default_factory=list)
     result_extents: list[Value] = field(default_factory=list)
     definition: dict[Value, Operation] = field(default_factory=dict)
+    exchanged: frozenset[Value] = frozenset()  # buffers that change places
     fixed: Mapping[tuple[Value, int], int] = field(default_factory=dict)  # extents of parameters, by axis
 
     @property
@@ -132,6 +134,7 @@ def plan_memory(function: Function, recursive: bool = False, frame: int = LARGES
     with builder.block(function.parameters) as entry:
         bounds = EntryBounds(function, builder)
         results = {value: k for k, value in enumerate(function.results)}
+        plan.exchanged = exchanged(function)
         for operation in walk(function.body):
             plan.definition.update((value, operation) for value in operation.results)
             if operation.row is core.STACK:
@@ -154,7 +157,8 @@ def _place(plan: Plan, bounds: EntryBounds, operation: Operation, results: dict[
     constant = [number for number in numbers if number is not None]
     if len(constant) == len(numbers):
         size = max(1, prod(max(0, number) for number in constant))
-        if size <= LARGEST_LOCAL and sum(plan.local.values()) + size <= room:
+        small = size <= LARGEST_LOCAL and value not in plan.exchanged  # those are pointers
+        if small and sum(plan.local.values()) + size <= room:
             plan.local[value] = size
             return
     uppers: list[Value | None] = [bounds.upper(extent) for extent in operation.operands]
