@@ -43,7 +43,6 @@ class Body:
         self.values = Values(uses, names)
         self.buffers: dict[Value, str] = {}  # names of pointers and arrays
         self.pointers: dict[Value, str] = {}  # of buffers that change places in the loops around
-        self.exchanged = swaps.exchanged(uses.function)
         self.following: dict[Operation, Sequence[Operation]] = {}  # what comes after a `swap`
         self.extents: dict[Value, list[Expression]] = {}
         self.numbers: dict[Value, int] = {}  # integer constants

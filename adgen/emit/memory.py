@@ -17,6 +17,7 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.emit.bounds import EntryBounds, natural
+from adgen.emit.swaps import exchanged
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.interpret import run
@@ -53,6 +54,7 @@ class Plan:
     stacks: list[Value] = field(default_factory=list)
     result_extents: list[Value] = field(default_factory=list)
     definition: dict[Value, Operation] = field(default_factory=dict)
+    exchanged: frozenset[Value] = frozenset()  # buffers that change places
     fixed: Mapping[tuple[Value, int], int] = field(default_factory=dict)  # extents of parameters, by axis
 
     @property
@@ -136,14 +138,13 @@ def plan_memory(function: Function, recursive: bool = False, frame: int = LARGES
         parallel = {
             o.result: loop for loop in parallel_loops(function) for o in walk(loop.regions[0]) if o.row is core.ALLOC
         }
-        exchanged = {value for each in walk(function.body) if each.row is core.SWAP for value in each.operands}
+        plan.exchanged = exchanged(function)
         for operation in walk(function.body):
             plan.definition.update((value, operation) for value in operation.results)
             if operation.row is core.STACK:
                 plan.stacks.append(operation.result)
             elif operation.row is core.ALLOC:
-                room = LARGEST_RECURSIVE_FRAME if recursive else frame
-                _place(plan, bounds, operation, results, 0 if operation.result in exchanged else room)
+                _place(plan, bounds, operation, results, LARGEST_RECURSIVE_FRAME if recursive else frame)
                 if operation.result in plan.workspace and operation.result in parallel:
                     loop = plan.threaded[operation.result] = parallel[operation.result]
                     count = builder.index(loop.attributes["parallel"])
@@ -169,7 +170,8 @@ def _place(plan: Plan, bounds: EntryBounds, operation: Operation, results: dict[
     constant = [number for number in numbers if number is not None]
     if len(constant) == len(numbers):
         size = max(1, prod(max(0, number) for number in constant))
-        if size <= LARGEST_LOCAL and sum(plan.local.values()) + size <= room:
+        small = size <= LARGEST_LOCAL and value not in plan.exchanged  # those are pointers
+        if small and sum(plan.local.values()) + size <= room:
             plan.local[value] = size
             return
     uppers: list[Value | None] = [bounds.upper(extent) for extent in operation.operands]

@@ -118,7 +118,7 @@ def take(body: Body, operation: Operation) -> None:
     extents = [body.values.lasting(extent) for extent in operation.operands]
     reads = frozenset[object]().union(*(extent.reads for extent in extents))
     size = bytes_of(name, counted(body, operation.operands, extents))
-    fixed = "" if buffer in body.exchanged else "const restrict "
+    fixed = "" if buffer in body.plan.exchanged else "const restrict "
     body.values.emit(f"{c_type(buffer.type)} *{fixed}{name} = adgen_take(&work, {size});", None, reads)
 
 
