@@ -44,7 +44,12 @@ def _decorator(
 
 
 def jit(function: Function | None = None, trace_nan: Trace = None, threads: int | None = None) -> Function:
-    """The function itself, compiled: the same results, and the same writes into its arguments."""
+    """The function itself, compiled: the same results, and the same writes into its arguments.
+
+    `jit(f).bind(*args)` is a function of no arguments, which reads the arrays as they are when it is called and writes
+    into the same results each time; `out=arrays` says where results go.  Gradients, Jacobians and products along a
+    direction have both as well.
+    """
     return _decorator(plain_operator, function, trace_nan, threads, product="value")
 
 
