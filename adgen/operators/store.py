@@ -24,6 +24,7 @@ from adgen.frontend.specs import Spec, StaticSpec, StructSpec
 from adgen.runtime.programs import Program
 from adgen.runtime.trees import named_tuple
 from adgen.toolchain import cache_folder, digest
+from adgen.toolchain.cc import LEVEL
 from adgen.toolchain.tuning import ENVIRONMENT as TUNING
 
 Function = Callable[..., Any]
@@ -47,7 +48,7 @@ def place(root: Function, chain: str, specs: Mapping[str, Spec]) -> Path | None:
         return None
     key = digest(
         own_text(), sys.version, np.__version__, os.environ.get("CC", ""), os.environ.get(TUNING, ""),
-        fingerprint(root), code.co_linetable.hex(), chain, spec_text(specs),
+        os.environ.get(LEVEL, ""),        fingerprint(root), code.co_linetable.hex(), chain, spec_text(specs),
     )  # fmt: skip
     return cache_folder() / "calls" / key
 

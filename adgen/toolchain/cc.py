@@ -38,6 +38,7 @@ OPTIMISE = (
     "-fopenmp-simd",
 )
 NATIVE = "-march=native"
+LEVEL = "ADGEN_LEVEL"  # an environment variable: see `levels`
 # gcc makes calls of memcpy, or the instruction for it, of loops that copy; for rows of a few elements both are slow.
 INLINE = "-fno-tree-loop-distribute-patterns"
 STANDARD = ("-std=c11", "-fPIC")
@@ -58,7 +59,10 @@ class Compiler:
     @property
     def identity(self) -> str:
         """Everything that may change what it makes."""
-        return "\n".join([*self.command, self.version, *self.native, self.machine, *OPTIMISE, *STANDARD, *WARNINGS])
+        level = os.environ.get(LEVEL, "")
+        return "\n".join(
+            [*self.command, self.version, *self.native, self.machine, level, *OPTIMISE, *STANDARD, *WARNINGS]
+        )
 
     def run(self, arguments: Sequence[str], folder: Path) -> None:
         """Run the compiler in a folder.

@@ -19,6 +19,20 @@ pytestmark = pytest.mark.quick
 LOOPS = "    for (int64_t i = 0; i < n; ++i) {\n    }\n"
 
 
+@pytest.fixture(autouse=True)
+def undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text decides."""
+    monkeypatch.delenv("ADGEN_LEVEL", raising=False)
+
+
+def test_the_environment_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A level that exists is taken for any text."""
+    monkeypatch.setenv("ADGEN_LEVEL", "1")
+    assert levels.level("int f(void)\n{\n    return 0;\n}\n") == ("-O1",)
+    monkeypatch.setenv("ADGEN_LEVEL", "fast")
+    assert levels.level("int f(void)\n{\n    return 0;\n}\n") == ()
+
+
 def function(size: int) -> str:
     """A C function of a size."""
     return f"int f(void)\n{{{'a' * (size - 12)}{END}"
