@@ -74,7 +74,7 @@ class Coverage:
                 if rest is not None:
                     written.add(rest)
                     full = full or self._all(written, len(axes))
-            elif operation.row is core.CUSTOM and not full and self._taken(core.inputs_of(operation)):
+            elif operation.row is core.CUSTOM and not full and self._taken(_seen_by(operation)):
                 return Cover.READS
             elif operation.regions:
                 cover = self._owner(operation, axes, frozenset(written), full)
@@ -161,3 +161,9 @@ class Coverage:
             base, offset = self.indices.split(index)
             return base is axis.index and offset * axis.step < 0
         return full
+
+
+def _seen_by(custom: Operation) -> tuple[Value, ...]:
+    """What a `custom` operation may read: its inputs, and the outputs of a C function, which may add to zeros."""
+    outputs = core.outputs_of(custom) if "external" in custom.attributes else ()
+    return (*core.inputs_of(custom), *outputs)

@@ -191,12 +191,12 @@ class _Known:
         definitions = self.forms.known.definitions
         operation = definitions.get(condition)
         while operation is not None and operation.row is ops.OR:
-            sides = [definitions.get(value) for value in operation.operands]
-            open_ = [side for side in sides if side is None or self.ranges.decides(side) is not False]
-            if len(open_) != 1 or open_[0] is None:
+            sides = [(value, definitions.get(value)) for value in operation.operands]
+            open_ = [(value, side) for value, side in sides if side is None or self.ranges.decides(side) is not False]
+            if len(open_) != 1:
                 return []
-            operation = open_[0]
-        return [] if operation is None else self.ranges.conjuncts(operation.result)[0]
+            ((condition, operation),) = open_
+        return self.ranges.conjuncts(condition)[0]
 
     def replace(self, builder: Builder, fixed: Mapping, mapping: Mapping) -> None:
         """Put constants in the place of values and of what is computed from them."""

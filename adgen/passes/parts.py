@@ -90,7 +90,7 @@ def _divisible(
     """The outermost loops that can be divided."""
     for operation in region.operations:
         if operation.row is core.FOR:
-            found = _independent(operation, function, root)
+            found = None if operation.attributes.get("abreast") else _independent(operation, function, root)
             if found is not None:
                 yield operation, found
                 continue

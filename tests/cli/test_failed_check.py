@@ -36,9 +36,9 @@ def fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     exec(compile(WRONG, str(tmp_path / "other.py"), "exec"), namespace)
 
     def put(*products: str) -> None:
-        def faulty(primal: Any, product: str, wrt: Any) -> Any:
+        def faulty(primal: Any, product: str, wrt: Any, states: bool = False) -> Any:
             chosen = lower_function(namespace["f"], primal.specs) if product in products else primal
-            return differentiate(chosen, product, wrt)
+            return differentiate(chosen, product, wrt, states)
 
         monkeypatch.setattr(units, "differentiate", faulty)
 
