@@ -271,8 +271,14 @@ CORE_ROWS = (
 
 
 LOOPS = (FOR, WHILE)
+ACCESSES = {LOAD: 1, STORE: 2, ACCUMULATE: 2}  # where the indices start
 WRITES = (STORE, ACCUMULATE, CONTRACT)  # into the first operand
 OWNERS = (*LOOPS, IF, CUSTOM)  # of regions
+
+
+def indices_of(access: Operation) -> tuple[Value, ...]:
+    """The indices of a `load`, a `store` or an `accumulate`."""
+    return access.operands[ACCESSES[access.row] :]
 
 
 def writes_of(operation: Operation) -> tuple[Value, ...]:

@@ -136,3 +136,15 @@ def walk(region: Region) -> Iterator[Operation]:
         yield operation
         for inner in operation.regions:
             yield from walk(inner)
+
+
+def walk_inside(operation: Operation) -> Iterator[Operation]:
+    """Every operation of the regions of an operation, in program order."""
+    for region in operation.regions:
+        yield from walk(region)
+
+
+def walk_one(operation: Operation) -> Iterator[Operation]:
+    """An operation, and every one inside of it."""
+    yield operation
+    yield from walk_inside(operation)

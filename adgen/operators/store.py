@@ -47,8 +47,8 @@ def place(root: Function, chain: str, specs: Mapping[str, Spec]) -> Path | None:
     if code is None:
         return None
     key = digest(
-        own_text(), sys.version, np.__version__, os.environ.get("CC", ""), os.environ.get(TUNING, ""),
-        os.environ.get(LEVEL, ""),        fingerprint(root), code.co_linetable.hex(), chain, spec_text(specs),
+        own_text(), sys.version, np.__version__, *(os.environ.get(name, "") for name in ("CC", TUNING, LEVEL)),
+        fingerprint(root), code.co_linetable.hex(), chain, spec_text(specs),
     )  # fmt: skip
     return cache_folder() / "calls" / key
 

@@ -12,14 +12,15 @@ is kept in a vector.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import I64, Buffer, Scalar
 from adgen.passes.rebuild import Mapping, clone_operation, mapped
-from adgen.passes.several import Moving, decides, moving_values
+from adgen.passes.several import Moving, decides, moving_values, parameter
+from adgen.passes.surgery import users_of
 
 UNSUPPORTED = (core.STACK, core.PUSH, core.POP, core.CUSTOM)
 
@@ -48,17 +49,13 @@ class _Abreast:
         self.shared: Mapping = {}  # what no direction enters, and memory
         self.vectors: Mapping = {}  # the numbers of all directions
         self.pending: list[Operation] = []
-        self.users = _users(source.body)
+        self.users = users_of(source.body)
 
     def made(self) -> Function:
         source, builder = self.source, self.builder
         builder.span = source.span
         for value in source.parameters:
-            kind = value.type
-            if value in self.tangents:
-                assert isinstance(kind, Scalar | Buffer)
-                kind = Buffer(kind, 1) if isinstance(kind, Scalar) else Buffer(kind.element, kind.rank + 1)
-            self.shared[value] = Value(kind, value.name)
+            self.shared[value] = parameter(value, self.tangents)
             if value in self.tangents:
                 self.vectors[value] = self.shared[value]
         with builder.block(mapped(source.parameters, self.shared)) as block:
@@ -192,22 +189,3 @@ class _Abreast:
         made = self.builder.emit(row, given, attributes, regions, [value.name for value in same])
         self.shared.update(zip(same, made, strict=True))
         self.vectors.update(zip(results, vectors, strict=True))
-
-
-def _users(region: Region) -> dict[Value, set[int]]:
-    """The operations that use a value, and the regions that yield it, by identity."""
-    users: dict[Value, set[int]] = {}
-
-    def note(values: Iterable[Value], user: object) -> None:
-        for value in values:
-            users.setdefault(value, set()).add(id(user))
-
-    def through(inner: Region) -> None:
-        note(inner.results, inner)
-        for operation in inner.operations:
-            note(operation.operands, operation)
-            for owned in operation.regions:
-                through(owned)
-
-    through(region)
-    return users

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from adgen.ir import core
-from adgen.ir.nodes import Operation, Value, walk
+from adgen.ir.nodes import Operation, Value, walk_one
 from adgen.passes.indices import Indices
 
 Bound = tuple[Value | None, int]  # a value, None for zero, plus a constant
 Chain = tuple[Operation, ...]  # the owners around an access, outermost first, and the access itself
-FIRST_INDEX = {core.LOAD: 1, core.STORE: 2, core.ACCUMULATE: 2}
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ def contains(outer: Box, inner: Box) -> bool:
 
 def chains(operation: Operation, memory: Value) -> Iterator[Chain]:
     """The accesses of a buffer by a handle, with what is around them inside the operation."""
-    if operation.row in FIRST_INDEX and operation.operands[0] is memory:
+    if operation.row in core.ACCESSES and operation.operands[0] is memory:
         yield (operation,)
     for region in operation.regions:
         for inner in region.operations:
@@ -66,17 +65,10 @@ def store_chains(operation: Operation) -> Iterator[Chain]:
 def only_accesses(operation: Operation, memory: Value) -> bool:
     """True when an operation does nothing with a buffer but load, store and add elements, or ask for extents."""
     return all(
-        each.row is core.DIM or (each.row in FIRST_INDEX and memory not in each.operands[1:])
+        each.row is core.DIM or (each.row in core.ACCESSES and memory not in each.operands[1:])
         for each in walk_one(operation)
         if memory in each.operands
     )
-
-
-def walk_one(operation: Operation) -> Iterator[Operation]:
-    """An operation and all inside it."""
-    yield operation
-    for region in operation.regions:
-        yield from walk(region)
 
 
 def defined(operation: Operation) -> set[Value]:
@@ -103,7 +95,7 @@ def box_of(indices: Indices, chain: Chain) -> Box | None:
     inside = defined(chain[0]) if owners else set[Value]()
     loops = {owner.regions[0].arguments[0]: owner for owner in owners if owner.row is core.FOR}
     found = []
-    for index in access.operands[FIRST_INDEX[access.row] :]:
+    for index in core.indices_of(access):
         base, offset = indices.split(index)
         if base in loops:
             run = trips(indices, loops[base])
@@ -120,7 +112,7 @@ def box_of(indices: Indices, chain: Chain) -> Box | None:
 def fills_box(indices: Indices, chain: Chain) -> bool:
     """True when the access is made for every element of its box exactly once."""
     *owners, access = chain
-    bases = [indices.split(index)[0] for index in access.operands[FIRST_INDEX[access.row] :]]
+    bases = [indices.split(index)[0] for index in core.indices_of(access)]
     return all(
         owner.row is core.FOR
         and not owner.attributes.get("exit")

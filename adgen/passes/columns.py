@@ -18,7 +18,7 @@ from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import Buffer
 from adgen.passes.activity import roots
-from adgen.passes.independence import ACCESSES, STRANGE
+from adgen.passes.independence import STRANGE
 from adgen.passes.indices import Definitions, Indices
 from adgen.passes.rebuild import clone_operation, mapped, rebuild
 
@@ -135,13 +135,13 @@ class _Search:
 
     def _note(self, region: Region, inner: Operation | None, found: dict[Value, Columns]) -> None:
         for operation in region.operations:
-            if operation.row in ACCESSES:
+            if operation.row in core.ACCESSES:
                 self._access(operation, inner, found)
             for each in operation.regions:
                 self._note(each, operation if operation.row is core.FOR else inner, found)
 
     def _access(self, access: Operation, inner: Operation | None, found: dict[Value, Columns]) -> None:
-        handle, indices = access.operands[0], access.operands[ACCESSES[access.row] :]
+        handle, indices = access.operands[0], core.indices_of(access)
         each = found.setdefault(self.root[handle], Columns(handle, access.row))
         number = self.definitions.known(indices[-1]) if len(indices) == 2 else None
         if number is None or access.row is not each.row or handle is not each.handle:
@@ -169,12 +169,12 @@ def _lay_out(builder: Builder, loop: Operation, found: list[Columns], mapping: d
     pieces = {each.handle: _piece(builder, each, mapping) for each in found}
 
     def access(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
-        each = handles.get(operation.operands[0]) if operation.row in ACCESSES else None
+        each = handles.get(operation.operands[0]) if operation.row in core.ACCESSES else None
         if each is None:
             return False
         place, number = operation.operands[-2:]
         column = each.numbers.index(int(builder.known(mapped((number,), mapping)[0]) or 0))
-        others = mapped((*operation.operands[1 : ACCESSES[operation.row]], place), mapping)
+        others = mapped((*operation.operands[1 : core.ACCESSES[operation.row]], place), mapping)
         operands = (pieces[each.handle], *others[:-1], builder.index(column), others[-1])
         names = [value.name for value in operation.results]
         results = builder.emit(operation.row, operands, names=names)

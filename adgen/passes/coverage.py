@@ -18,9 +18,9 @@ from enum import Enum
 from math import prod
 
 from adgen.ir import core
-from adgen.ir.nodes import Operation, Region, Value
+from adgen.ir.nodes import Operation, Region, Value, walk_one
 from adgen.ir.types import Buffer
-from adgen.passes.boxes import Box, reads_within, stored_boxes, walk_one
+from adgen.passes.boxes import Box, reads_within, stored_boxes
 from adgen.passes.indices import Definitions, Indices
 
 

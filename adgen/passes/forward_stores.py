@@ -21,7 +21,7 @@ from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import Buffer
 from adgen.passes.contents import Contents
-from adgen.passes.independence import ACCESSES, are_own
+from adgen.passes.independence import are_own
 from adgen.passes.indices import Indices, Place
 from adgen.passes.memory import Memory
 from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, record
@@ -223,5 +223,5 @@ class _Forwarder:
         return [
             root
             for root, operations in touching.items()
-            if all(operation.row in ACCESSES for operation in operations) and are_own(operations, index)
+            if all(operation.row in core.ACCESSES for operation in operations) and are_own(operations, index)
         ]

@@ -22,7 +22,7 @@ from adgen.ir.types import is_float
 from adgen.passes.activity import roots
 from adgen.passes.dead_code import dead_code
 from adgen.passes.forward_stores import forward_stores
-from adgen.passes.independence import ACCESSES, Independence, independence
+from adgen.passes.independence import Independence, independence
 from adgen.passes.indices import Definitions, Indices
 from adgen.passes.surgery import free_values, substitute
 
@@ -129,7 +129,7 @@ class _Search:
 
     def count(self, region: Region) -> Counter[Value]:
         """How often each memory is touched."""
-        return Counter(self.root[o.operands[0]] for o in walk(region) if o.row in ACCESSES)
+        return Counter(self.root[o.operands[0]] for o in walk(region) if o.row in core.ACCESSES)
 
     def is_wide(self, loop: Operation) -> bool:
         """True when a loop touches many arrays, not counting those that nothing else looks at."""
@@ -212,7 +212,7 @@ def _is_plain(loop: Operation, root: Mapping[Value, Value], found: Independence)
 
     def hinders(operation: Operation) -> bool:
         if operation.row in (core.IF, core.WHILE):
-            return any(o.row in ACCESSES or o.row is core.WHILE for part in operation.regions for o in walk(part))
+            return any(o.row in core.ACCESSES or o.row is core.WHILE for part in operation.regions for o in walk(part))
         scatters = operation.row is core.ACCUMULATE and root[operation.operands[0]] in found.added
         return scatters and any(value in inside for value in operation.operands[2:])
 

@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adgen.ir import core
-from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.nodes import Function, Operation, Region, Value, walk, walk_one
 from adgen.passes.activity import roots
 from adgen.passes.boxes import (
-    FIRST_INDEX,
     Bound,
     Box,
     Chain,
@@ -31,7 +30,6 @@ from adgen.passes.boxes import (
     store_chains,
     stored_boxes,
     trips,
-    walk_one,
 )
 from adgen.passes.gather_nests import Gather, Term, gather_nests
 from adgen.passes.indices import Definitions, Indices
@@ -199,7 +197,7 @@ class _Search:
             if any(each.row is not core.FOR for each in inner) or len(inner) > 1:
                 return None
             current = inner[0] if inner else None
-        if any(each.row not in FIRST_INDEX and not each.row.pure for each in made):
+        if any(each.row not in core.ACCESSES and not each.row.pure for each in made):
             return None
         inside = defined(operation)
         runs = [run for run in (trips(self.indices, loop) for loop in loops) if run is not None]
@@ -244,12 +242,12 @@ class _Search:
 
         It is not written, or each iteration has an element of its own, which it reads before it writes.
         """
-        accesses = [each for each in nest.made if each.row in FIRST_INDEX and self.root[each.operands[0]] is memory]
+        accesses = [each for each in nest.made if each.row in core.ACCESSES and self.root[each.operands[0]] is memory]
         rows = [each.row for each in accesses]
         if core.STORE not in rows and core.ACCUMULATE not in rows:
             return True
         handles = {each.operands[0] for each in accesses}
-        places = {tuple(self.indices.split(i) for i in each.operands[FIRST_INDEX[each.row] :]) for each in accesses}
+        places = {tuple(self.indices.split(i) for i in core.indices_of(each)) for each in accesses}
         bases = {base for place in places for base, _ in place}
         first = next(k for k, row in enumerate(rows) if row is not core.LOAD)
         return len(handles) == len(places) == 1 and set(numbers) <= bases and core.LOAD not in rows[first:]

@@ -20,7 +20,6 @@ from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Value, walk
 from adgen.ir.types import is_float
 
-ACCESSES = {core.LOAD: 1, core.STORE: 2, core.ACCUMULATE: 2}  # where the indices start
 STRANGE = (
     core.CALL, core.STACK, core.PUSH, core.POP, core.CUSTOM, core.EXTERNAL, core.CONTRACT, core.TAP, core.SWAP,
 )  # fmt: skip
@@ -59,7 +58,7 @@ def independence(loop: Operation, root: Mapping[Value, Value]) -> Independence |
     for operation in walk(region):
         if operation.row is core.ALLOC:
             found.private.add(operation.result)
-        elif operation.row in ACCESSES:
+        elif operation.row in core.ACCESSES:
             accesses.setdefault(root[operation.operands[0]], []).append(operation)
         elif operation.row in STRANGE:
             return Tie(operation, f"`{operation.row.name}` is not run for several iterations at once")
@@ -82,7 +81,7 @@ def independence(loop: Operation, root: Mapping[Value, Value]) -> Independence |
 def are_own(touching: list[Operation], index: Value) -> bool:
     """True when the loop's index stands at one axis of every access, through one handle."""
     handles = {operation.operands[0] for operation in touching}
-    places = [{axis for axis, value in enumerate(o.operands[ACCESSES[o.row] :]) if value is index} for o in touching]
+    places = [{axis for axis, value in enumerate(core.indices_of(o)) if value is index} for o in touching]
     return len(handles) == 1 and bool(set.intersection(*places))
 
 

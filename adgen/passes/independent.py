@@ -10,7 +10,6 @@ themselves.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -19,8 +18,7 @@ from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import is_float
 from adgen.passes.activity import roots
-
-ACCESSES = {core.LOAD: 1, core.STORE: 2, core.ACCUMULATE: 2}  # where the indices start
+from adgen.passes.independence import sum_of
 
 
 def independent(function: Function) -> Function:
@@ -85,7 +83,7 @@ def _is_independent(loop: Operation, root: Mapping[Value, Value], divided: bool)
         return False
     if any(is_float(value.type) for value in carried) and not loop.attributes.get("unordered"):
         return False
-    sums = all(_is_sum(region, value, result) for value, result in zip(carried, region.results, strict=True))
+    sums = all(sum_of(region, value, result) is not None for value, result in zip(carried, region.results, strict=True))
     return sums and _touches_its_own(region, index, root)
 
 
@@ -94,35 +92,17 @@ def _is_plain(operation: Operation) -> bool:
     if operation.row is core.IF:
         inner = [o for region in operation.regions for o in region.operations]
         return all(o.row is not core.IF and (o.row.pure or o.row is core.LOAD) for o in inner)
-    return operation.row.pure or operation.row in ACCESSES
-
-
-def _is_sum(region: Region, start: Value, result: Value) -> bool:
-    """True when all that happens to a carried value is that something is added to it."""
-    uses = Counter(value for operation in walk(region) for value in operation.operands)
-    uses.update(region.results)
-    for operation in region.operations:
-        uses.update(value for inner in operation.regions for value in inner.results)
-    running = {start}
-    for operation in region.operations:
-        mine = [place for place, value in enumerate(operation.operands) if value in running]
-        if not mine:
-            continue
-        adds = (operation.row is ops.ADD and len(mine) == 1) or (operation.row is ops.SUB and mine == [0])
-        if not adds:
-            return False
-        running.add(operation.result)
-    return result in running and result is not start and all(uses[value] == 1 for value in running)
+    return operation.row.pure or operation.row in core.ACCESSES
 
 
 def _touches_its_own(region: Region, index: Value, root: Mapping[Value, Value]) -> bool:
-    accesses = [operation for operation in walk(region) if operation.row in ACCESSES]
+    accesses = [operation for operation in walk(region) if operation.row in core.ACCESSES]
     written = {root[o.operands[0]] for o in accesses if o.row is not core.LOAD}
     different = _different(region, index)
     for buffer in written:
         mine = [operation for operation in accesses if root[operation.operands[0]] is buffer]
         handles = {operation.operands[0] for operation in mine}
-        places = [{place for place in enumerate(o.operands[ACCESSES[o.row] :]) if place[1] in different} for o in mine]
+        places = [{place for place in enumerate(core.indices_of(o)) if place[1] in different} for o in mine]
         if len(handles) > 1 or not set.intersection(*places):
             return False
     return True

@@ -16,7 +16,6 @@ from adgen.ir.nodes import Operation, Region, Value, walk
 from adgen.ir.types import Buffer
 from adgen.passes.indices import Indices
 
-ACCESSES = {core.LOAD: 1, core.STORE: 2, core.ACCUMULATE: 2}  # where the indices start
 Root = Callable[[Value], Value]
 WRITES = (core.STORE, core.ACCUMULATE)
 
@@ -49,9 +48,9 @@ class Effects:
         places: list[set[tuple[int, int]]] = []
         for operation in walk(self.region):
             touches = any(isinstance(v.type, Buffer) and self.root(v) is memory for v in operation.operands)
-            if touches and operation.row in ACCESSES:
+            if touches and operation.row in core.ACCESSES:
                 handles.add(operation.operands[0])
-                parts = [indices.split(value) for value in operation.operands[ACCESSES[operation.row] :]]
+                parts = [indices.split(value) for value in core.indices_of(operation)]
                 places.append({(axis, offset) for axis, (own, offset) in enumerate(parts) if own is base})
             elif touches and operation.row is not core.DIM:
                 return False

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from adgen import ops
 from adgen.ir import core
-from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.nodes import Function, Operation, Value, walk, walk_one
 from adgen.passes.box_nests import outside_nest
-from adgen.passes.boxes import FIRST_INDEX, box_of, chains, contains, defined, fills_box, walk_one
+from adgen.passes.boxes import box_of, chains, contains, defined, fills_box
 from adgen.passes.moves import Move, Moves, with_loops
 from adgen.passes.surgery import rewrite
 
@@ -199,9 +199,9 @@ def _redirected(operations: Sequence[Operation], rows: Value, place: Mapping[Val
     """The operations with rows in place of some buffers."""
 
     def redirect(operation: Operation) -> list[Operation] | None:
-        if operation.row not in FIRST_INDEX or operation.operands[0] not in place:
+        if operation.row not in core.ACCESSES or operation.operands[0] not in place:
             return None
-        first = FIRST_INDEX[operation.row]
+        first = core.ACCESSES[operation.row]
         buffer, middle, index = operation.operands[0], operation.operands[1:first], operation.operands[first:]
         return [replace(operation, operands=(rows, *middle, place[buffer], *index))]
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from math import prod
 
 from adgen.ir import core
-from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.nodes import Function, Operation, Region, Value, walk, walk_one
 from adgen.ir.types import is_float
-from adgen.passes.independence import ACCESSES, Independence, checks_first, independence, keeps_order
+from adgen.passes.independence import Independence, checks_first, independence, keeps_order
 from adgen.passes.indices import Definitions, Indices
 from adgen.passes.lane_rows import Rows
-from adgen.passes.variance import Kind, Variance, walk_all
+from adgen.passes.variance import Kind, Variance
 
 DEEPER = 8  # how many times as often an inner loop's statements run, when nothing is known
 STRIDED = 0.3  # largest share of accesses along the rows of shared arrays
@@ -90,7 +90,7 @@ class Choice:
     def has_vectors(self, loop: Operation, found: Independence) -> bool:
         """True when directions of a derivative stand side by side in memory that iterations share."""
         abreast = [o for o in walk(loop.regions[0]) if o.attributes.get("abreast", 0) >= FEWEST_ABREAST]
-        inside = [inner for owner in abreast for inner in walk_all(owner) if inner.row in ACCESSES]
+        inside = [inner for owner in abreast for inner in walk_one(owner) if inner.row in core.ACCESSES]
         return any(self.root[access.operands[0]] not in found.private for access in inside)
 
     def width(self, loop: Operation, variance: Variance) -> int:
@@ -107,7 +107,7 @@ def _only_stores(loop: Operation, variance: Variance) -> bool:
     if loop.regions[0].arguments[1:] or variance.found.added:
         return False
     touched = {variance.root[o.operands[0]] for o in walk(loop.regions[0]) if o.row is core.LOAD}
-    inside = [o for owner, kind in variance.kinds.items() if kind in APART for o in walk_all(owner)]
+    inside = [o for owner, kind in variance.kinds.items() if kind in APART for o in walk_one(owner)]
     changed = {variance.root[o.operands[0]] for o in inside if o.row in (core.STORE, core.ACCUMULATE)}
     return not variance.found.own & (touched | changed)
 
@@ -158,7 +158,7 @@ def _weigh(region: Region, weight: float, rows: Rows, variance: Variance, weight
             continue
         if kind is Kind.ONE_BY_ONE:
             weights.broken |= operation.row in core.LOOPS
-        elif operation.row in ACCESSES:
+        elif operation.row in core.ACCESSES:
             if operation not in rows.of and _is_strided(operation, rows.loop.regions[0].arguments[0], variance):
                 weights.strided += weight
             else:
@@ -170,7 +170,7 @@ def _weigh(region: Region, weight: float, rows: Rows, variance: Variance, weight
 
 def _is_strided(access: Operation, index: Value, variance: Variance) -> bool:
     """True for an access to a shared array whose neighbours in a block are not neighbours in memory."""
-    indices = access.operands[ACCESSES[access.row] :]
+    indices = core.indices_of(access)
     varying = [value in variance.values for value in indices]
     shared = variance.root[access.operands[0]] not in variance.found.private
     return shared and any(varying) and not (indices[-1] is index and not any(varying[:-1]))

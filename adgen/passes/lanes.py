@@ -17,15 +17,14 @@ from functools import partial, reduce
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.nodes import Function, Operation, Region, Value, walk, walk_inside, walk_one
 from adgen.ir.types import I64, Buffer, Scalar, is_float
 from adgen.passes.activity import roots
-from adgen.passes.independence import ACCESSES
 from adgen.passes.lane_choice import Blocks, Choice
 from adgen.passes.lane_rows import Key, Row
 from adgen.passes.rebuild import clone, mapped, rebuild_with, record
 from adgen.passes.scoped import ScopedBuilder
-from adgen.passes.surgery import free_values
+from adgen.passes.surgery import free_values, users_of
 from adgen.passes.variance import Kind
 
 LONGEST = 8  # integer operations that are repeated rather than kept
@@ -127,7 +126,7 @@ class _Writer:
         self.wide: set[Value] = set()  # private memory with one axis more
         self.group: list[Operation] = []
         self.definitions = {value: o for o in walk(loop.regions[0]) for value in o.results}
-        self.users = _users(loop.regions[0])
+        self.users = users_of(loop.regions[0])
         self.lane: dict[Value, Value] = {}  # what varies, inside the loop over the block that is being written
         self.place: Value | None = None  # that loop's index
         self.exact = False  # whether it ends with the last iteration
@@ -399,11 +398,12 @@ class _Writer:
         """
         group, self.group = self.group, []
         apart = self.apart(group)
-        together = [operation for operation in group if operation not in apart]
+        after = set(apart)
+        together = [operation for operation in group if operation not in after]
         totals = [operation for operation in together if self.is_total(operation)]
         assigned = [(array, value) for array, value in assigned if self.kept.get(value) is not array]
         fused = not apart
-        inside = {id(o) for operation in together for o in (operation, *_within(operation))}
+        inside = {id(o) for operation in together for o in walk_one(operation)}
         inside |= {id(taker)} if fused else set()
         inside |= {id(operation) for operation in self.found.sums} if sums else set()
         results: tuple[Value, ...] = ()
@@ -544,7 +544,7 @@ class _Writer:
             self.lane[operation.result] = self.from_copy(operation)
             return
         operands = [self.get(value) for value in operation.operands]
-        if row in ACCESSES and operation.operands[0] in self.wide:
+        if row in core.ACCESSES and operation.operands[0] in self.wide:
             operands.append(self.at)
         names = [value.name for value in operation.results]
         made = builder.emit(row, operands, operation.attributes, names=names)
@@ -568,7 +568,7 @@ class _Writer:
     def one_by_one(self, operation: Operation) -> tuple[Value, ...]:
         """Control that iterations take different ways, as it was."""
 
-        made = {inner.result for inner in _within(operation) if inner.row is core.ALLOC}
+        made = {inner.result for inner in walk_inside(operation) if inner.row is core.ALLOC}
         own = {handle for handle in self.wide if self.root[handle] in made}
 
         def access(builder: Builder, inner: Operation, local: dict[Value, Value]) -> bool:
@@ -619,19 +619,3 @@ def _all(builder: Builder, conditions: Sequence[Value]) -> Value:
 
 def _any(builder: Builder, conditions: Sequence[Value]) -> Value:
     return reduce(lambda a, b: builder.op(ops.OR, a, b), conditions)
-
-
-def _within(operation: Operation) -> list[Operation]:
-    return [inner for region in operation.regions for inner in walk(region)]
-
-
-def _users(region: Region) -> dict[Value, list[int]]:
-    """By value the operations, and the regions that yield it, by identity."""
-    found: dict[Value, list[int]] = {value: [id(region)] for value in region.results}
-    for operation in walk(region):
-        for value in operation.operands:
-            found.setdefault(value, []).append(id(operation))
-        for inner in operation.regions:
-            for value in inner.results:
-                found.setdefault(value, []).append(id(inner))
-    return found

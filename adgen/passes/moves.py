@@ -11,8 +11,8 @@ from math import prod
 
 from adgen.ir import core
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Function, Operation, Region, Value
-from adgen.passes.boxes import Box, Interval, box_of, chains, contains, defined, fills_box, only_accesses, walk_one
+from adgen.ir.nodes import Function, Operation, Region, Value, walk_one
+from adgen.passes.boxes import Box, Interval, box_of, chains, contains, defined, fills_box, only_accesses
 from adgen.passes.indices import Definitions, Indices
 from adgen.passes.uses import Uses
 

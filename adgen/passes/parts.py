@@ -20,7 +20,7 @@ from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import I64, Buffer, Scalar, is_float
 from adgen.passes.activity import roots
-from adgen.passes.independence import ACCESSES, Independence, checks_first, independence
+from adgen.passes.independence import Independence, checks_first, independence
 from adgen.passes.rebuild import clone, clone_region, mapped, rebuild, record
 
 WORTH = 100_000  # operations: dividing a loop takes some microseconds
@@ -205,7 +205,7 @@ class _Parts:
     def work(self, region: Region) -> Value:
         """About how many operations a region takes, by what is known before the loop."""
         builder = self.builder
-        total = builder.index(sum(o.row.pure or o.row in ACCESSES for o in region.operations))
+        total = builder.index(sum(o.row.pure or o.row in core.ACCESSES for o in region.operations))
         for operation in region.operations:
             for inner in operation.regions:
                 here = self.work(inner)

@@ -12,13 +12,12 @@ from math import prod
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Block, Builder
-from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.nodes import Function, Operation, Region, Value, walk_inside
 from adgen.ir.types import Buffer
 from adgen.passes.indices import Definitions
 from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 from adgen.passes.unroll import MOST_ELEMENTS
 
-ACCESSES = {core.LOAD: 1, core.STORE: 2, core.ACCUMULATE: 2}  # where the indices start
 Element = tuple[Value, tuple[int, ...]]
 
 
@@ -71,7 +70,7 @@ def _chosen(function: Function) -> set[Value]:
                 extents = [known(extent) for extent in operation.operands]
                 if None not in extents and prod(int(extent or 0) for extent in extents) <= MOST_ELEMENTS:
                     homes[operation.result] = home
-            first = ACCESSES.get(operation.row, 0)
+            first = core.ACCESSES.get(operation.row, 0)
             places = [known(index) for index in operation.operands[first:]] if first else []
             for k, value in enumerate(operation.operands):
                 if value in homes and (not first or k > 0 or None in places or homes[value] != home):
@@ -93,14 +92,16 @@ class _Elements:
 
     def __call__(self, builder: Builder, operation: Operation, mapping: Mapping) -> bool:
         row, operands = operation.row, operation.operands
-        if row is core.IF and any(o.row in ACCESSES and o.operands[0] in self.chosen for o in walk_all(operation)):
+        if row is core.IF and any(
+            o.row in core.ACCESSES and o.operands[0] in self.chosen for o in walk_inside(operation)
+        ):
             self.branch(builder, operation, mapping)
             return True
         if row is core.ALLOC and operation.result in self.chosen:
             return True
-        if row not in ACCESSES or operands[0] not in self.chosen:
+        if row not in core.ACCESSES or operands[0] not in self.chosen:
             return False
-        element = operands[0], tuple(int(self.known(index) or 0) for index in operands[ACCESSES[row] :])
+        element = operands[0], tuple(int(self.known(index) or 0) for index in core.indices_of(operation))
         if row is core.LOAD:
             record(builder, operation, (self.value(builder, element),), mapping)
             return True
@@ -127,7 +128,7 @@ class _Elements:
                 block.results = mapped(region.results, mapping)
             blocks.append(block)
             after.append(self.held)
-        own = {o.result for o in walk_all(operation) if o.row is core.ALLOC}
+        own = {o.result for o in walk_inside(operation) if o.row is core.ALLOC}
         touched = [e for e in dict.fromkeys([*after[0], *after[1]]) if e[0] not in own]
         changed = [e for e in touched if after[0].get(e) is not after[1].get(e)]
         self.held = before | {e: after[0][e] for e in touched if e not in changed}
@@ -142,8 +143,3 @@ class _Elements:
         made = builder.emit(core.IF, condition, attributes, [block.region() for block in blocks], names)
         record(builder, operation, made[: len(operation.results)], mapping)
         self.held.update(zip(changed, made[len(operation.results) :]))
-
-
-def walk_all(owner: Operation) -> list[Operation]:
-    """Every operation of an owner's regions."""
-    return [operation for region in owner.regions for operation in walk(region)]

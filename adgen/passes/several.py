@@ -7,7 +7,7 @@ bit what it gives alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from adgen.ir import core
 from adgen.ir.builder import Builder
@@ -110,11 +110,7 @@ class _Several:
         source, builder = self.source, self.builder
         builder.span = source.span
         for value in source.parameters:
-            kind = value.type
-            if value in self.tangents:
-                assert isinstance(kind, Scalar | Buffer)
-                kind = Buffer(kind, 1) if isinstance(kind, Scalar) else Buffer(kind.element, kind.rank + 1)
-            self.shared[value] = Value(kind, value.name)
+            self.shared[value] = parameter(value, self.tangents)
         with builder.block(mapped(source.parameters, self.shared)) as block:
             self.lanes = [builder.index(k) for k in range(self.width)]
             for value in source.parameters:
@@ -262,3 +258,12 @@ _RULES: dict[object, Callable[[_Several, Operation], None]] = {
     core.WHILE: _Several.owner,
     core.IF: _Several.owner,
 }
+
+
+def parameter(value: Value, tangents: Collection[Value]) -> Value:
+    """What a parameter becomes: a tangent has one axis more, which counts the directions."""
+    kind = value.type
+    if value in tangents:
+        assert isinstance(kind, Scalar | Buffer)
+        kind = Buffer(kind, 1) if isinstance(kind, Scalar) else Buffer(kind.element, kind.rank + 1)
+    return Value(kind, value.name)

@@ -32,6 +32,25 @@ def free_values(operations: Sequence[Operation], results: Iterable[Value] = ()) 
     return list(found)
 
 
+def users_of(region: Region) -> dict[Value, set[int]]:
+    """By value the operations of a region, inside and out, that use it, and the regions that yield it, by identity."""
+    found: dict[Value, set[int]] = {}
+
+    def note(values: Iterable[Value], user: object) -> None:
+        for value in values:
+            found.setdefault(value, set()).add(id(user))
+
+    def through(inner: Region) -> None:
+        note(inner.results, inner)
+        for operation in inner.operations:
+            note(operation.operands, operation)
+            for owned in operation.regions:
+                through(owned)
+
+    through(region)
+    return found
+
+
 def substitute(operations: Sequence[Operation], mapping: Mapping[Value, Value]) -> list[Operation]:
     """The operations with operands replaced; what they define stays."""
     if not mapping:

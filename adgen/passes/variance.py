@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from enum import Enum, auto
 
 from adgen.ir import core
-from adgen.ir.nodes import Operation, Region, Value, walk
+from adgen.ir.nodes import Operation, Region, Value, walk_one
 from adgen.ir.types import is_float
-from adgen.passes.independence import ACCESSES, Independence
+from adgen.passes.independence import Independence
 
 LEAST_AGREED = 12  # floating-point operations of a branch that are worth looking whether all iterations take it
 MOST_CHOSEN = 24  # operations that both branches of an `if` may have to run side by side
@@ -65,7 +65,7 @@ class Variance:
 
     def _kind(self, operation: Operation) -> Kind:
         row = operation.row
-        if row in ACCESSES:
+        if row in core.ACCESSES:
             return self._access(operation)
         if row in (core.ALLOC, core.RESHAPE):
             return Kind.SIDE_BY_SIDE if self.root[operation.result] in self.memory - self.found.own else Kind.UNIFORM
@@ -110,7 +110,7 @@ class Variance:
         if operation.operands[0] in self.values:
             if chosen(operation):
                 self.values.update(operation.results)
-                for inner in walk_all(operation):
+                for inner in walk_one(operation):
                     self.values.update(inner.results)
                 return Kind.SIDE_BY_SIDE
             return self._agreed(operation) if self._is_worth(operation) else self._apart(operation)
@@ -125,7 +125,7 @@ class Variance:
 
     def _is_worth(self, operation: Operation) -> bool:
         """True for a branch with much to do, and no branch of that kind around it."""
-        numbers = sum(o.row.pure and is_float(o.result.type) for o in walk_all(operation) if len(o.results) == 1)
+        numbers = sum(o.row.pure and is_float(o.result.type) for o in walk_one(operation) if len(o.results) == 1)
         return numbers >= LEAST_AGREED and not self.conditional
 
     def _agreed(self, operation: Operation) -> Kind:
@@ -140,8 +140,8 @@ class Variance:
     def _apart(self, operation: Operation) -> Kind:
         """Everything in it varies, and so does the memory that it writes; its own is made in it."""
         self.values.update(operation.results)
-        made = {o.result for o in walk_all(operation) if o.row is core.ALLOC}
-        for inner in walk_all(operation):
+        made = {o.result for o in walk_one(operation) if o.row is core.ALLOC}
+        for inner in walk_one(operation):
             self.values.update(inner.results)
             for region in inner.regions:
                 self.values.update(region.arguments)
@@ -156,8 +156,3 @@ def chosen(operation: Operation) -> bool:
     """True for an `if` whose branches only compute: both can be, and one of the results chosen."""
     inside = [inner for region in operation.regions for inner in region.operations]
     return len(inside) <= MOST_CHOSEN and all(inner.row.pure and inner.row is not core.TABLE for inner in inside)
-
-
-def walk_all(operation: Operation) -> list[Operation]:
-    """An operation and all those inside it."""
-    return [operation, *(inner for region in operation.regions for inner in walk(region))]
