@@ -10,10 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial, reduce
 
+from adgen import ops
 from adgen.ir import core
+from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Region, Value, walk
 from adgen.passes.indices import Indices
+from adgen.passes.rebuild import mapped
 from adgen.passes.variance import Kind, Variance
 
 Split = tuple[Value | None, int]
@@ -33,6 +37,16 @@ class Row:
 
     loops: tuple[Operation | None, ...]  # that walk along each axis
     readers: list[tuple[Operation, ...]] = field(default_factory=list)  # the other loops around each load
+
+    def ranges(self, builder: Builder, mapping: dict[Value, Value]) -> list[tuple[Value, Value]]:
+        """The first index and the end of each loop along an axis, upwards."""
+        return [_ascending(builder, loop, mapping) for loop in self.loops if loop is not None]
+
+    def is_read(self, builder: Builder, mapping: dict[Value, Value]) -> Value:
+        """Whether all loops around some load have an iteration."""
+        runs = [[_runs(builder, loop, mapping) for loop in around] for around in self.readers]
+        each = [reduce(partial(builder.op, ops.AND), conditions) for conditions in runs]
+        return reduce(partial(builder.op, ops.OR), each)
 
 
 class Rows:
@@ -84,3 +98,18 @@ class Rows:
         if loop.attributes["step"] > 0:
             return start, stop
         return (stop[0], stop[1] + 1), (start[0], start[1] + 1)
+
+
+def _ascending(builder: Builder, loop: Operation, mapping: dict[Value, Value]) -> tuple[Value, Value]:
+    """The first index of a loop and the end, upwards."""
+    start, stop = mapped(loop.operands[:2], mapping)
+    if loop.attributes["step"] > 0:
+        return start, stop
+    one = builder.index(1)
+    return builder.op(ops.ADD, stop, one), builder.op(ops.ADD, start, one)
+
+
+def _runs(builder: Builder, loop: Operation, mapping: dict[Value, Value]) -> Value:
+    """Whether a loop has an iteration."""
+    start, stop = mapped(loop.operands[:2], mapping)
+    return builder.op(ops.LT, *((start, stop) if loop.attributes["step"] > 0 else (stop, start)))

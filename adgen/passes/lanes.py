@@ -12,7 +12,7 @@ are taken in the program's order.  Checks come before everything else of a block
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, reduce
+from functools import partial
 
 from adgen import ops
 from adgen.ir import core
@@ -179,7 +179,7 @@ class _Writer:
     def copied(self, key: Key, row: Row) -> Value:
         """An array with the rows that the iterations of a block read, one element of all of them after the other."""
         builder = self.builder
-        ranges = [_ascending(builder, loop, self.mapping) for loop in row.loops if loop is not None]
+        ranges = row.ranges(builder, self.mapping)
         element = key.buffer.type
         assert isinstance(element, Buffer)
         extents = [*(end for _, end in ranges), builder.index(self.width)]
@@ -197,8 +197,7 @@ class _Writer:
             first, end = ranges[len(places)]
             return builder.loop(first, end, (), lambda place: along(*places, place), name="i")
 
-        runs = [[_runs(builder, loop, self.mapping) for loop in around] for around in row.readers]
-        read = _any(builder, [_all(builder, conditions) for conditions in runs])
+        read = row.is_read(builder, self.mapping)
         if builder.known(read) is True:
             along()
         else:
@@ -596,26 +595,3 @@ WAYS = {
     Kind.AGREED: _Writer.agreed,
     Kind.ONE_BY_ONE: _Writer.one_by_one,
 }
-
-
-def _ascending(builder: Builder, loop: Operation, mapping: dict[Value, Value]) -> tuple[Value, Value]:
-    """The first index of a loop and the end, upwards."""
-    start, stop = mapped(loop.operands[:2], mapping)
-    if loop.attributes["step"] > 0:
-        return start, stop
-    one = builder.index(1)
-    return builder.op(ops.ADD, stop, one), builder.op(ops.ADD, start, one)
-
-
-def _runs(builder: Builder, loop: Operation, mapping: dict[Value, Value]) -> Value:
-    """Whether a loop has an iteration."""
-    start, stop = mapped(loop.operands[:2], mapping)
-    return builder.op(ops.LT, *((start, stop) if loop.attributes["step"] > 0 else (stop, start)))
-
-
-def _all(builder: Builder, conditions: Sequence[Value]) -> Value:
-    return reduce(lambda a, b: builder.op(ops.AND, a, b), conditions)
-
-
-def _any(builder: Builder, conditions: Sequence[Value]) -> Value:
-    return reduce(lambda a, b: builder.op(ops.OR, a, b), conditions)
