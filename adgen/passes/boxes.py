@@ -7,7 +7,7 @@ touches nothing outside of it, and, when it is made whenever its loops run, ever
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from adgen.ir import core
@@ -44,21 +44,20 @@ def contains(outer: Box, inner: Box) -> bool:
 
 def chains(operation: Operation, memory: Value) -> Iterator[Chain]:
     """The accesses of a buffer by a handle, with what is around them inside the operation."""
-    if operation.row in core.ACCESSES and operation.operands[0] is memory:
-        yield (operation,)
-    for region in operation.regions:
-        for inner in region.operations:
-            for chain in chains(inner, memory):
-                yield (operation, *chain)
+    return _paths(operation, lambda each: each.row in core.ACCESSES and each.operands[0] is memory)
 
 
 def store_chains(operation: Operation) -> Iterator[Chain]:
     """All that store or add inside an operation, each with what is around it."""
-    if operation.row in (core.STORE, core.ACCUMULATE):
+    return _paths(operation, lambda each: each.row in (core.STORE, core.ACCUMULATE))
+
+
+def _paths(operation: Operation, wanted: Callable[[Operation], bool]) -> Iterator[Chain]:
+    if wanted(operation):
         yield (operation,)
     for region in operation.regions:
         for inner in region.operations:
-            for chain in store_chains(inner):
+            for chain in _paths(inner, wanted):
                 yield (operation, *chain)
 
 

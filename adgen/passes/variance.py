@@ -50,10 +50,6 @@ class Variance:
             size = len(self.values) + len(self.memory)
             self._region(loop.regions[0])
 
-    def varies(self, value: Value) -> bool:
-        """True for a value, or private memory, that differs between iterations."""
-        return value in self.values or self.root.get(value) in self.memory
-
     def _region(self, region: Region) -> bool:
         """Classify the operations of a region that all iterations run; True when any of them varies."""
         found = [self._classify(operation) for operation in region.operations]
