@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from adgen.ops.spelling import C_TYPES
+from adgen.ops.vectors import VECTORISED
 
 FAIL = """/* A check failed: note two numbers about it and give its number. */
 static inline int adgen_fail(int64_t *detail, int64_t first, int64_t second, int site)
@@ -78,18 +79,6 @@ static inline bool adgen_push_%(type)s(adgen_stack_%(type)s *stack, %(type)s val
     return true;
 }"""
 
-
-# Functions of one number and of two that the C library has for vectors too.  Measured against its scalar functions they
-# differ by four units in the last place at most, and not at all at zeros, infinities, NaN and denormal numbers.
-VECTORISED = {
-    name: count
-    for count, names in (
-        (1, "acos acosh asin asinh atan atanh cbrt cos cosh erf erfc exp exp2 expm1"),
-        (1, "log log10 log1p log2 sin sinh tan tanh"),
-        (2, "atan2 hypot pow"),
-    )
-    for name in names.split()
-}
 
 VECTOR_FORMS = """/* Functions that glibc has for vectors too: loops over arrays may call those. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)

@@ -96,27 +96,10 @@ class Forward:
     def elementwise(self, operation: Operation) -> None:
         self.copy(operation)
         if operation.results and operation.result in self.varied:
-            weak = [k for k in range(len(operation.operands)) if self.is_guarded(operation, k)]
-            guarded = [self.guarded(operation, k) for k in weak]
-            plain = [None if k in weak else self.tangent.get(value) for k, value in enumerate(operation.operands)]
-            parts = [part for part in (self.pushed(operation, plain), *guarded) if part is not None]
-            self.set(operation.result, reduce(partial(self.builder.op, ops.ADD), parts) if parts else None)
-
-    def pushed(self, operation: Operation, tangents: Sequence[Value | None]) -> Value | None:
-        """What the row makes of tangents of the operands."""
-        operands = tuple(self.primal[value] for value in operation.operands)
-        row: ops.Elementwise = operation.row  # type: ignore[assignment]
-        return row.pushforward(self.builder, operands, self.primal[operation.result], tangents)
-
-    def is_guarded(self, operation: Operation, position: int) -> bool:
-        """True when a zero tangent of an operand may meet an infinite partial."""
-        return operation.operands[position] in self.tangent and self.fragile.at(operation, position)
-
-    def guarded(self, operation: Operation, position: int) -> Value | None:
-        """The contribution of one operand, zero where its tangent is."""
-        moving = self.tangent[operation.operands[position]]
-        part = self.pushed(operation, [moving if k == position else None for k in range(len(operation.operands))])
-        return None if part is None else guarded(self.builder, moving, part)
+            operands = [self.primal[value] for value in operation.operands]
+            tangents = [self.tangent.get(value) for value in operation.operands]
+            made = self.primal[operation.result]
+            self.set(operation.result, tangent_of(self.builder, operation, self.fragile, operands, made, tangents))
 
     def set(self, value: Value, tangent: Value | None) -> None:
         if tangent is not None:
@@ -261,6 +244,34 @@ class Forward:
         made = self.builder.emit(operation.row, operands, attributes, regions, names)
         self.primal.update(zip(results, made, strict=False))
         self.tangent.update((results[k], dot) for k, dot in zip(live, made[len(results) :], strict=True))
+
+
+def tangent_of(
+    builder: Builder,
+    operation: Operation,
+    fragile: Fragile,
+    operands: Sequence[Value],
+    result: Value,
+    tangents: Sequence[Value | None],
+) -> Value | None:
+    """The tangent of an elementwise operation, with these operands and this result, from those of the operands.
+
+    A tangent of zero that may meet an infinite partial contributes zero.
+    """
+    row: ops.Elementwise = operation.row  # type: ignore[assignment]
+
+    def pushed(chosen: Callable[[int], bool]) -> Value | None:
+        given = [tangent if chosen(k) else None for k, tangent in enumerate(tangents)]
+        return row.pushforward(builder, tuple(operands), result, given)
+
+    weak = [k for k, tangent in enumerate(tangents) if tangent is not None and fragile.at(operation, k)]
+    parts = [pushed(lambda k: k not in weak)]
+    for k in weak:
+        moving, part = tangents[k], pushed(lambda other, k=k: other == k)  # type: ignore[misc]
+        assert moving is not None
+        parts.append(None if part is None else guarded(builder, moving, part))
+    found = [part for part in parts if part is not None]
+    return reduce(partial(builder.op, ops.ADD), found) if found else None
 
 
 _RULES: dict[object, Callable[[Forward, Operation], None]] = {

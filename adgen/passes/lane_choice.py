@@ -10,7 +10,7 @@ loop over the row is the better one to vectorise; so is one over several directi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -19,14 +19,15 @@ from adgen.ir.nodes import Function, Operation, Region, Value, walk, walk_one
 from adgen.ir.types import is_float
 from adgen.passes.independence import Independence, checks_first, independence, keeps_order
 from adgen.passes.indices import Definitions, Indices
-from adgen.passes.lane_rows import Rows
+from adgen.passes.lane_rows import Rows, is_strided
 from adgen.passes.variance import Kind, Variance
 
 DEEPER = 8  # how many times as often an inner loop's statements run, when nothing is known
 STRIDED = 0.3  # largest share of accesses along the rows of shared arrays
+ARITHMETIC = 0.25  # accesses that a floating-point operation weighs
 FEWEST = 16  # iterations, where their number is known
 APART = (Kind.AGREED, Kind.ONE_BY_ONE)
-LANES = 64  # iterations of a block
+WIDTHS = (64, 8)  # iterations of a block
 VECTORS = 8  # iterations that fill the vectors of all machines
 NEAR = 24_000  # bytes of a block that stay in the nearest cache
 FEWEST_ABREAST = 4  # directions that fill a vector
@@ -94,12 +95,23 @@ class Choice:
         return any(self.root[access.operands[0]] not in found.private for access in inside)
 
     def width(self, loop: Operation, variance: Variance) -> int:
-        """How many iterations a block has: few, where each of them has much memory of a known size."""
-        total = 0
-        for operation in walk(loop.regions[0]):
-            if operation.row is core.ALLOC and operation.result in variance.memory:
-                total += prod(int(self.definitions.known(extent) or 0) for extent in operation.operands)
-        return min(VECTORS, LANES) if 8 * LANES * total > NEAR else LANES
+        """How many iterations a block has: fewer, where each of them surely has much memory."""
+        operations = list(walk(loop.regions[0]))
+        total = sum(
+            prod(self.least_extents(operation, operations))
+            for operation in operations
+            if operation.row is core.ALLOC and operation.result in variance.memory
+        )
+        return next((width for width in WIDTHS if 8 * width * total <= NEAR), WIDTHS[-1])
+
+    def least_extents(self, alloc: Operation, operations: Sequence[Operation]) -> Iterator[int]:
+        """The extents of an array; one that is not known is as long as the constant indices need."""
+        known = self.definitions.known
+        accesses = [core.indices_of(o) for o in operations if o.row in core.ACCESSES and o.operands[0] is alloc.result]
+        for axis, extent in enumerate(alloc.operands):
+            number = known(extent)
+            used = [known(indices[axis]) for indices in accesses]
+            yield int(number) if number is not None else max((1 + int(k) for k in used if k is not None), default=0)
 
 
 def _only_stores(loop: Operation, variance: Variance) -> bool:
@@ -159,18 +171,12 @@ def _weigh(region: Region, weight: float, rows: Rows, variance: Variance, weight
         if kind is Kind.ONE_BY_ONE:
             weights.broken |= operation.row in core.LOOPS
         elif operation.row in core.ACCESSES:
-            if operation not in rows.of and _is_strided(operation, rows.loop.regions[0].arguments[0], variance):
+            if operation not in rows.of and is_strided(operation, variance):
                 weights.strided += weight
             else:
                 weights.good += weight
+        elif operation.row.pure and any(is_float(value.type) for value in operation.results):
+            weights.good += ARITHMETIC * weight
         for inner in operation.regions if kind in (Kind.AROUND, Kind.AGREED) else ():
             weights.loops += operation.row is core.FOR
             _weigh(inner, weight * (DEEPER if operation.row is core.FOR else 1), rows, variance, weights)
-
-
-def _is_strided(access: Operation, index: Value, variance: Variance) -> bool:
-    """True for an access to a shared array whose neighbours in a block are not neighbours in memory."""
-    indices = core.indices_of(access)
-    varying = [value in variance.values for value in indices]
-    shared = variance.root[access.operands[0]] not in variance.found.private
-    return shared and any(varying) and not (indices[-1] is index and not any(varying[:-1]))

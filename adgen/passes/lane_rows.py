@@ -15,7 +15,8 @@ from functools import partial, reduce
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Operation, Region, Value, walk
+from adgen.ir.nodes import Operation, Region, Value, walk, walk_one
+from adgen.ir.types import is_float
 from adgen.passes.indices import Indices
 from adgen.passes.rebuild import mapped
 from adgen.passes.variance import Kind, Variance
@@ -98,6 +99,29 @@ class Rows:
         if loop.attributes["step"] > 0:
             return start, stop
         return (stop[0], stop[1] + 1), (start[0], start[1] + 1)
+
+
+def writes_rows(loop: Operation, variance: Variance) -> bool:
+    """True for a nest that does nothing but fill a row of shared memory for each iteration with what is there: it is
+    walked along the rows, in whose order they lie in memory."""
+    inside = list(walk_one(loop))
+    plain = (core.FOR, core.LOAD, core.STORE)
+    if loop.row is not core.FOR or any(o.row not in plain and not (o.row.pure and not _is_number(o)) for o in inside):
+        return False
+    stores = [o for o in inside if o.row is core.STORE]
+    return bool(stores) and all(is_strided(store, variance) for store in stores)
+
+
+def _is_number(operation: Operation) -> bool:
+    return any(is_float(value.type) for value in operation.results)
+
+
+def is_strided(access: Operation, variance: Variance) -> bool:
+    """True for an access to a shared array whose neighbours in a block are not neighbours in memory."""
+    indices = core.indices_of(access)
+    varying = [value in variance.values for value in indices]
+    shared = variance.root[access.operands[0]] not in variance.found.private
+    return shared and any(varying) and not (indices[-1] is variance.index and not any(varying[:-1]))
 
 
 def _ascending(builder: Builder, loop: Operation, mapping: dict[Value, Value]) -> tuple[Value, Value]:

@@ -21,7 +21,7 @@ from adgen.ir.nodes import Function, Operation, Region, Value, walk, walk_inside
 from adgen.ir.types import I64, Buffer, Scalar, is_float
 from adgen.passes.activity import roots
 from adgen.passes.lane_choice import Blocks, Choice
-from adgen.passes.lane_rows import Key, Row
+from adgen.passes.lane_rows import Key, Row, writes_rows
 from adgen.passes.rebuild import clone, mapped, rebuild_with, record
 from adgen.passes.scoped import ScopedBuilder
 from adgen.passes.surgery import free_values, users_of
@@ -256,6 +256,9 @@ class _Writer:
                 self.widened(operation, self.mapping)
             elif kind is Kind.SIDE_BY_SIDE:
                 self.group.append(operation)
+            elif kind is Kind.AROUND and writes_rows(operation, self.variance):
+                self.flush()
+                self.one_by_one(operation, exact=True)
             elif kind is Kind.AROUND and operation.row is core.FOR:
                 self.around_loop(operation)
             else:
@@ -564,8 +567,8 @@ class _Writer:
             both = [self.get(region.results[k]) for region in operation.regions]
             self.lane[result] = self.builder.op(ops.SELECT, condition, *both, name=result.name)
 
-    def one_by_one(self, operation: Operation) -> tuple[Value, ...]:
-        """Control that iterations take different ways, as it was."""
+    def one_by_one(self, operation: Operation, exact: bool = False) -> tuple[Value, ...]:
+        """What one iteration after the other does, as it was."""
 
         made = {inner.result for inner in walk_inside(operation) if inner.row is core.ALLOC}
         own = {handle for handle in self.wide if self.root[handle] in made}
@@ -587,10 +590,10 @@ class _Writer:
             self.lane.update((value, local[value]) for value in operation.results)
             self.keep([operation], set())
 
-        return self.along(iteration, simd=False)
+        return self.along(iteration, simd=False, exact=exact)
 
 
-WAYS = {
+WAYS: dict[Kind, Callable[[_Writer, Operation], object]] = {
     Kind.AROUND: _Writer.around_branch,
     Kind.AGREED: _Writer.agreed,
     Kind.ONE_BY_ONE: _Writer.one_by_one,

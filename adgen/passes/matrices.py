@@ -8,37 +8,47 @@ stored as a zero.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
+from math import prod
 
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import reachable, unused
-from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.nodes import Function, Operation, Row, Value, walk
 from adgen.ir.types import Buffer, Scalar, is_float
 from adgen.passes.abreast import abreast
 from adgen.passes.adjoint import adjoint, without_values
 from adgen.passes.apart import apart, once
 from adgen.passes.custom import inline_custom, inlined
 from adgen.passes.dead_code import dead_code
+from adgen.passes.entries import Supports, entries, supports
 from adgen.passes.fold import fold
 from adgen.passes.forward import forward
 from adgen.passes.forward_stores import forward_stores
+from adgen.passes.indices import Definitions
 from adgen.passes.rebuild import Mapping, clone, mapped, rebuild
 from adgen.passes.several import several
+from adgen.passes.straight import straight
 from adgen.passes.unroll import unroll
 from adgen.passes.windows import Windowed, windowed
 
 ROW_COST = 2  # a product with a cotangent costs about as much as this many with a tangent
 WRITTEN_OUT = 2  # directions that are rather written out one after the other
+MOST_TANGENTS = 4096  # of straight-line code
+WORTH = 0.75  # the share of the tangents that costs as much, one by one, as all of them side by side
 WIDTH = 8  # directions side by side: a line of the cache, and as much as fills a vector unit
 
 
 def columns(function: Function, wrt: Sequence[int]) -> Function:
     """The matrix by forward mode, one column after the other."""
     matrix = _Matrix(function, wrt)
+    entry = _Entries.of(matrix)
+    if entry is not None:
+        return matrix.finished(entry.fill, "jacfwd")
     pushed = [matrix.product(without_values(forward(function, [position]), function)) for position in wrt]
     return matrix.finished(lambda: _by_columns(matrix, pushed), "jacfwd")
 
@@ -53,6 +63,9 @@ def rows(function: Function, wrt: Sequence[int]) -> Function:
 def cheaper(function: Function, wrt: Sequence[int]) -> Function:
     """The matrix by columns where they are at most `ROW_COST` times as many as the rows: decided at run time."""
     matrix = _Matrix(function, wrt)
+    entry = _Entries.of(matrix)
+    if entry is not None and entry.columns <= ROW_COST * entry.rows:
+        return matrix.finished(entry.fill, "jacobian")
     pushed = [matrix.product(without_values(forward(function, [position]), function)) for position in wrt]
     pulled = matrix.product(without_values(adjoint(function, wrt), function))
 
@@ -155,6 +168,88 @@ class _Matrix:
     def element(self, value: Value, index: Sequence[Value]) -> Value:
         """An element of an array, or the number."""
         return self.builder.load(value, index) if isinstance(value.type, Buffer) else value
+
+
+class _Entries:
+    """Straight-line code, whose entries are computed all at once, those apart that are zero in any case."""
+
+    def __init__(self, matrix: _Matrix, written: Function, found: Supports) -> None:
+        self.matrix = matrix
+        self.written = written
+        self.inputs = [written.parameters[position] for position in matrix.wrt]
+        used = {element for own in found.values() for element in own}
+        self.columns = len(used)
+        self.rows = len(matrix.function.results) + len(_operations(written, core.STORE))
+        self.count = sum(len(own) for own in found.values())
+        self.dense = sum(self.columns for own in found.values() if own)
+        matrix.sparse |= not self.stores_all()
+        self.ends: dict[Value, list[int]] = {}  # for each parameter where along each axis the last used element is
+        for x in self.inputs:
+            places = [at for own, at in used if own is x]
+            self.ends[x] = [1 + max((at[axis] for at in places), default=-1) for axis in range(matrix.rank(x))]
+
+    @classmethod
+    def of(cls, matrix: _Matrix) -> _Entries | None:
+        """The entries of a function, or None where directions are better taken side by side."""
+        written = straight(matrix.function)
+        if written is None:
+            return None
+        found = supports(written, [written.parameters[position] for position in matrix.wrt])
+        made = cls(matrix, written, found) if found is not None else None
+        return made if made is not None and made.is_cheaper() else None
+
+    def is_cheaper(self) -> bool:
+        """True when enough tangents are zero, or directions too few to fill a vector."""
+        few = self.columns <= WRITTEN_OUT
+        size = sum(prod(ends) for ends in self.ends.values())
+        return max(self.count, self.rows * size) <= MOST_TANGENTS and (few or self.count <= WORTH * self.dense)
+
+    def stores_all(self) -> bool:
+        """True when each element of the results is stored."""
+        known = Definitions(self.written).known
+        stored = {(o.operands[0], *map(known, core.indices_of(o))) for o in _operations(self.written, core.STORE)}
+        extents = [[known(extent) for extent in o.operands] for o in _operations(self.written, core.ALLOC)]
+        fixed = [prod(int(n) for n in own if n is not None) for own in extents if None not in own]
+        return len(fixed) == len(extents) and sum(fixed) == len(stored)
+
+    def fill(self) -> None:
+        """Emit the code, and store the entries."""
+        matrix, builder, written = self.matrix, self.matrix.builder, self.written
+        blocks = dict(zip((value for value in written.results if is_float(value.type)), matrix.blocks))
+        mapping = dict(zip(written.parameters, matrix.parameters))
+        for (value, place), derivatives in entries(builder, written, mapping, self.inputs).items():
+            for x, block in zip(self.inputs, blocks.get(value, ())):
+                for at in itertools.product(*map(range, self.ends[x])):
+                    part = derivatives.get((x, at)) or builder.const(0.0, _element(block))
+                    builder.store(block, part, map(builder.index, (*place, *at)))
+        builder.span = written.span
+        if matrix.sparse:
+            return
+        for value, row in zip(matrix.values, matrix.blocks):
+            for x, own, block in zip(self.inputs, matrix.inputs, row):
+                self.zeros(block, matrix.extents(value), matrix.extents(own), self.ends[x])
+
+    def zeros(self, block: Value, rows: Sequence[Value], extents: Sequence[Value], ends: Sequence[int]) -> None:
+        """Store zeros for the elements behind those that are used: along one axis after the other."""
+        builder = self.matrix.builder
+        zero = builder.const(0.0, _element(block))
+        for axis, end in enumerate(map(builder.index, ends)):
+            counts = [*map(builder.index, ends[:axis]), builder.op(ops.SUB, extents[axis], end), *extents[axis + 1 :]]
+
+            def store(*index: Value, axis: int = len(rows) + axis, end: Value = end) -> None:
+                behind = builder.op(ops.ADD, index[axis], end)
+                builder.store(block, zero, (*index[:axis], behind, *index[axis + 1 :]))
+
+            builder.nest([*rows, *counts], store)
+
+
+def _operations(function: Function, row: Row) -> list[Operation]:
+    return [operation for operation in function.body.operations if operation.row is row]
+
+
+def _element(buffer: Value) -> Scalar:
+    assert isinstance(buffer.type, Buffer)
+    return buffer.type.element
 
 
 def _without_checks(builder: Builder, operation: Operation, mapping: Mapping) -> bool:

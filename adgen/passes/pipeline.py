@@ -30,6 +30,7 @@ from adgen.passes.induction import induction
 from adgen.passes.kept_states import kept_states
 from adgen.passes.known_extents import known_extents
 from adgen.passes.lanes import lanes
+from adgen.passes.packs import packs
 from adgen.passes.parts import parts
 from adgen.passes.registers import registers
 from adgen.passes.rotations import rotations
@@ -82,12 +83,13 @@ EMITTED: tuple[Pass, ...] = (
     columns,
     parts,
     lanes,
+    packs,
     independent,
     external_calls,
 )
 
 
-HELPED: tuple[Pass, ...] = (contractions, gathers, columns, parts, lanes, independent)
+HELPED: tuple[Pass, ...] = (contractions, gathers, columns, parts, lanes, packs, independent)
 
 
 def unwatched(name: str) -> AbstractContextManager[None]:

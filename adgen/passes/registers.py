@@ -1,12 +1,14 @@
 """Small arrays that are only touched at known places become numbers.
 
-Comes in: a function.  Goes out: the function without the local arrays of a few elements, each access of which has
-constant indices and stands in the array's own iteration, on whichever side of branches; a branch yields what it leaves
-in their elements.  Guaranteed: the same operations in the same order; what was never stored is zero.
+Comes in: a function.  Goes out: the function without the local arrays of a few elements, each access of which, also by
+another shape, has constant indices and stands in the array's own iteration, on whichever side of branches; a branch
+yields what it leaves in their elements.  Guaranteed: the same operations in the same order; what was never stored is
+zero.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from math import prod
 
 from adgen import ops
@@ -18,11 +20,11 @@ from adgen.passes.indices import Definitions
 from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 from adgen.passes.unroll import MOST_ELEMENTS
 
-Element = tuple[Value, tuple[int, ...]]
+Element = tuple[Value, int]  # an array and a place in it, in row-major order
 
 
-def registers(function: Function) -> Function:
-    """Keep elements as numbers.
+def registers(function: Function, most: int = MOST_ELEMENTS) -> Function:
+    """Keep elements as numbers, of arrays with at most so many.
 
     Before:  function f(%c: bool, %x: f64) -> (out) {
                %0 = const {type="i64", value=0} : i64
@@ -54,40 +56,77 @@ def registers(function: Function) -> Function:
                return %A_1
              }
     """
-    chosen = _chosen(function)
-    return rebuild(function, _Elements(function, chosen)) if chosen else function
+    arrays = _Arrays(function, most)
+    return rebuild(function, _Elements(arrays)) if arrays else function
 
 
-def _chosen(function: Function) -> set[Value]:
-    """The arrays that become numbers."""
-    known = Definitions(function).known
-    homes: dict[Value, int] = {}  # the iteration that an array belongs to, by the identity of its region
-    refused = {value for value in function.results if isinstance(value.type, Buffer)}
+class _Arrays:
+    """The arrays that become numbers, with their reshapes."""
 
-    def scan(region: Region, home: int) -> None:
+    def __init__(self, function: Function, most: int) -> None:
+        self.known = Definitions(function).known
+        self.most = most
+        self.root: dict[Value, Value] = {}
+        self.extents: dict[Value, tuple[int, ...]] = {}
+        self.homes: dict[Value, int] = {}  # the iteration that an array belongs to, by the identity of its region
+        self.refused = {value for value in function.results if isinstance(value.type, Buffer)}
+        self._scan(function.body, id(function.body))
+        self.refused = {self.root.get(value, value) for value in self.refused}
+
+    def __contains__(self, value: Value) -> bool:
+        return value in self.root and self.root[value] not in self.refused
+
+    def __bool__(self) -> bool:
+        return any(value in self for value in self.root)
+
+    def element(self, access: Operation) -> Element:
+        """What an access is to."""
+        buffer = access.operands[0]
+        places = (int(self.known(index) or 0) for index in core.indices_of(access))
+        return self.root[buffer], reduce(lambda flat, at: flat * at[0] + at[1], zip(self.extents[buffer], places), 0)
+
+    def name(self, element: Element) -> str:
+        """The name of the array and the indices."""
+        array, flat = element
+        indices: list[int] = []
+        for extent in reversed(self.extents[array]):
+            flat, index = divmod(flat, extent)
+            indices.insert(0, index)
+        return "_".join([array.name, *map(str, indices)]) if array.name else ""
+
+    def _scan(self, region: Region, home: int) -> None:
         for operation in region.operations:
-            if operation.row is core.ALLOC:
-                extents = [known(extent) for extent in operation.operands]
-                if None not in extents and prod(int(extent or 0) for extent in extents) <= MOST_ELEMENTS:
-                    homes[operation.result] = home
-            first = core.ACCESSES.get(operation.row, 0)
-            places = [known(index) for index in operation.operands[first:]] if first else []
-            for k, value in enumerate(operation.operands):
-                if value in homes and (not first or k > 0 or None in places or homes[value] != home):
-                    refused.add(value)
+            row, operands = operation.row, operation.operands
+            first = core.ACCESSES.get(row, 0)
+            fixed = row is core.RESHAPE or (first and all(self.known(index) is not None for index in operands[first:]))
+            for k, value in enumerate(operands):
+                root = self.root.get(value)
+                if root is not None and not (fixed and k == 0 and self.homes[root] == home):
+                    self.refused.add(root)
+            if row in (core.ALLOC, core.RESHAPE):
+                self._make(operation, home)
             for inner in operation.regions:
-                scan(inner, home if operation.row is core.IF else id(inner))
+                self._scan(inner, home if row is core.IF else id(inner))
 
-    scan(function.body, id(function.body))
-    return set(homes) - refused
+    def _make(self, operation: Operation, home: int) -> None:
+        made, reshaped = operation.result, operation.row is core.RESHAPE
+        extents = [self.known(extent) for extent in operation.operands[reshaped:]]
+        root = self.root.get(operation.operands[0]) if reshaped else made
+        if root is None:
+            return
+        shape = tuple(int(extent) for extent in extents if extent is not None)
+        if len(shape) < len(extents) or prod(shape) > self.most or made in self.refused:
+            self.refused.add(root)
+            return
+        self.root[made], self.extents[made] = root, shape
+        self.homes.setdefault(root, home)
 
 
 class _Elements:
     """The transform: what each element holds, here."""
 
-    def __init__(self, function: Function, chosen: set[Value]) -> None:
-        self.known = Definitions(function).known
-        self.chosen = chosen
+    def __init__(self, arrays: _Arrays) -> None:
+        self.chosen = arrays
         self.held: dict[Element, Value] = {}
 
     def __call__(self, builder: Builder, operation: Operation, mapping: Mapping) -> bool:
@@ -97,11 +136,11 @@ class _Elements:
         ):
             self.branch(builder, operation, mapping)
             return True
-        if row is core.ALLOC and operation.result in self.chosen:
+        if row in (core.ALLOC, core.RESHAPE) and operation.result in self.chosen:
             return True
         if row not in core.ACCESSES or operands[0] not in self.chosen:
             return False
-        element = operands[0], tuple(int(self.known(index) or 0) for index in core.indices_of(operation))
+        element = self.chosen.element(operation)
         if row is core.LOAD:
             record(builder, operation, (self.value(builder, element),), mapping)
             return True
@@ -137,7 +176,7 @@ class _Elements:
             block.results = (*block.results, *(held.get(e, zeros[e]) for e in changed))
         types = tuple(str(value.type) for value in blocks[0].results)
         names = [value.name for value in operation.results]
-        names += ["_".join([e[0].name, *map(str, e[1])]) if e[0].name else "" for e in changed]
+        names += map(self.chosen.name, changed)
         attributes = {**operation.attributes, "types": types}
         condition = mapped(operation.operands, mapping)
         made = builder.emit(core.IF, condition, attributes, [block.region() for block in blocks], names)

@@ -10,6 +10,7 @@ no memory for them and a reader sees `u0`, `u1`, `u2`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 from adgen.ir import core
@@ -19,12 +20,23 @@ from adgen.passes.indices import Definitions
 from adgen.passes.memory import Memory
 from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 
-MOST_ITERATIONS = 4
 MOST_ELEMENTS = 16
-MOST_OPERATIONS = 64  # after writing out
 
 
-def unroll(function: Function) -> Function:
+@dataclass(frozen=True)
+class Limits:
+    """How much is written out: iterations of a loop, elements of an array, operations that a loop becomes.
+
+    With `only_small_arrays` a loop must have to do with an array of so few elements.
+    """
+
+    iterations: int = 4
+    elements: int = MOST_ELEMENTS
+    operations: int = 64
+    only_small_arrays: bool = True
+
+
+def unroll(function: Function, limits: Limits = Limits()) -> Function:
     """Write small loops over small arrays out.
 
     Before:  function f(%x: f64, %y: f64) -> (out) {
@@ -58,30 +70,31 @@ def unroll(function: Function) -> Function:
              }
     """
     definitions, memory = Definitions(function), Memory(function)
-    small = {root for root in set(memory.root.values()) if _is_small(definitions, root)}
-    if not small:
+    small = {root for root in set(memory.root.values()) if _is_small(definitions, root, limits.elements)}
+    if not small and limits.only_small_arrays:
         return function
-    chosen = _Choice(definitions, memory, small)
+    chosen = _Choice(definitions, memory, small, limits)
     chosen.size(function.body)
     return rebuild(function, chosen.write_out) if chosen.trips else function
 
 
-def _is_small(definitions: Definitions, root: Value) -> bool:
-    """True for a local array with few elements."""
+def _is_small(definitions: Definitions, root: Value, most: int) -> bool:
+    """True for a local array with at most so many elements."""
     alloc = definitions.definitions.get(root)
     if alloc is None or alloc.row is not core.ALLOC:
         return False
     extents = [definitions.known(extent) for extent in alloc.operands]
-    return None not in extents and prod(int(extent or 0) for extent in extents) <= MOST_ELEMENTS
+    return None not in extents and prod(int(extent or 0) for extent in extents) <= most
 
 
 class _Choice:
     """Which loops to write out, by identity, and how often."""
 
-    def __init__(self, definitions: Definitions, memory: Memory, small: set[Value]) -> None:
+    def __init__(self, definitions: Definitions, memory: Memory, small: set[Value], limits: Limits) -> None:
         self.definitions = definitions
         self.memory = memory
         self.small = small
+        self.limits = limits
         self.trips: dict[int, range] = {}
 
     def size(self, region: Region) -> int:
@@ -96,14 +109,19 @@ class _Choice:
         if start is None or stop is None:
             return 1 + inside
         trips = range(start, stop, operation.attributes["step"])
-        touched = self.memory.read(operation) | self.memory.written(operation)
-        loops = any(o.row in core.LOOPS and id(o) not in self.trips for o in walk(operation.regions[0]))
-        if loops or not 2 <= len(trips) <= MOST_ITERATIONS or not touched & self.small:
+        limits = self.limits
+        if not 2 <= len(trips) <= limits.iterations or len(trips) * inside > limits.operations:
             return 1 + inside
-        if len(trips) * inside > MOST_OPERATIONS:
+        if limits.only_small_arrays and not self._is_all_small(operation):
             return 1 + inside
         self.trips[id(operation)] = trips
         return len(trips) * inside
+
+    def _is_all_small(self, loop: Operation) -> bool:
+        """True for a loop that works on a small array and has no loop that remains."""
+        touched = self.memory.read(loop) | self.memory.written(loop)
+        loops = any(o.row in core.LOOPS and id(o) not in self.trips for o in walk(loop.regions[0]))
+        return bool(touched & self.small) and not loops
 
     def write_out(self, builder: Builder, operation: Operation, mapping: Mapping) -> bool:
         """The transform: a chosen loop becomes its iterations."""

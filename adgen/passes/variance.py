@@ -41,6 +41,7 @@ class Variance:
     def __init__(self, loop: Operation, found: Independence, root: Mapping[Value, Value]) -> None:
         self.found = found
         self.root = root
+        self.index = loop.regions[0].arguments[0]
         self.values: set[Value] = set(loop.regions[0].arguments)
         self.memory: set[Value] = set(found.own)
         self.kinds: dict[Operation, Kind] = {}

@@ -10,8 +10,8 @@ import pytest
 
 import adgen
 from adgen.emit import emit
-from adgen.emit.helpers import VECTORISED
 from adgen.frontend.lower import lower
+from adgen.ops.vectors import VECTORISED
 from adgen.passes.pipeline import optimise
 from adgen.runtime.signatures import describe_arguments
 

@@ -28,7 +28,7 @@ SIZES = (0, 1, 63, 64, 65, 150)
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of four, so that small programs have several."""
-    monkeypatch.setattr(module, "LANES", 4)
+    monkeypatch.setattr(module, "WIDTHS", (4,))
     monkeypatch.setattr(module, "VECTORS", 2)
 
 
@@ -48,7 +48,7 @@ def lowered(function: Any, **arguments: Any) -> Function:
 
 def blocks(function: Function) -> list[Operation]:
     """The loops over blocks."""
-    return [o for o in walk(function.body) if o.row is core.FOR and abs(o.attributes["step"]) == module.LANES]
+    return [o for o in walk(function.body) if o.row is core.FOR and abs(o.attributes["step"]) in module.WIDTHS]
 
 
 def first_loop(function: Function) -> Operation:

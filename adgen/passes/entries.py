@@ -1,0 +1,115 @@
+"""The derivatives of straight-line code: each number carries the tangents that can be other than zero.
+
+Comes in: code as `passes.straight` makes it, and the parameters to differentiate for.  Goes out: from `supports` for
+each number the elements that it depends on, from `entries` the derivatives of what is stored.  Guaranteed: they are
+those of forward mode, but that a factor which is the constant zero makes a zero of any tangent, be it infinite: what
+does not depend on a number has no derivative for it.
+
+This is forward mode with one direction for each element that is read, where the pattern of the zeros is known when the
+code is made: Griewank and Walther, Evaluating Derivatives (2008), section 7.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from collections.abc import Mapping as AnyMapping
+from typing import Any
+
+from adgen import ops
+from adgen.ir import core
+from adgen.ir.builder import Builder
+from adgen.ir.nodes import Function, Operation, Value
+from adgen.ir.types import Buffer, is_float
+from adgen.passes.forward import tangent_of
+from adgen.passes.indices import Definitions
+from adgen.passes.rebuild import Mapping, clone_operation, mapped
+from adgen.passes.strong_zeros import Fragile
+
+Element = tuple[Value, tuple[int, ...]]  # an array, or a number, and the indices
+Supports = AnyMapping[Value, AnyMapping[Element, None]]
+Derivatives = dict[Element, Value]
+Known = Callable[[Value], Any]  # the number of a constant
+
+
+def supports(function: Function, wrt: Sequence[Value]) -> Supports | None:
+    """The elements of `wrt` that each number depends on; None where it is not known which ones are read."""
+    known = Definitions(function).known
+    found: dict[Value, dict[Element, None]] = {x: {(x, ()): None} for x in wrt if not isinstance(x.type, Buffer)}
+    for operation in function.body.operations:
+        if operation.row is core.LOAD and operation.operands[0] in wrt:
+            element = _element(operation, known)
+            if element is None:
+                return None
+            found[operation.result] = {element: None}
+        elif operation.row.pure and operation.results and is_float(operation.result.type):
+            moving = [value for k, value in enumerate(operation.operands) if not _is_cancelled(operation, k, known)]
+            found[operation.result] = {e: None for value in moving for e in found.get(value, ())}
+    return found
+
+
+def entries(builder: Builder, function: Function, mapping: Mapping, wrt: Sequence[Value]) -> dict[Element, Derivatives]:
+    """Emit the code and the derivatives of each number that it gives back or stores in a result.
+
+    Of `%a = load %x, %0`, `%b = load %x, %1`, `%c = mul %a, %b` and `%y = exp %c` it makes `%d = mul %y, %b` for
+    `x[0]` and `%e = mul %y, %a` for `x[1]`.
+    """
+    sweep = _Sweep(builder, function, mapping, wrt)
+    for operation in function.body.operations:
+        builder.span = operation.span
+        sweep.one(operation)
+    held: dict[Element, Value] = dict(sweep.stored)
+    held.update({(value, ()): value for value in function.results if not isinstance(value.type, Buffer)})
+    return {element: sweep.tangents.get(value, {}) for element, value in held.items()}
+
+
+def _element(access: Operation, known: Known) -> Element | None:
+    places = [known(index) for index in core.indices_of(access)]
+    return None if None in places else (access.operands[0], tuple(map(int, places)))
+
+
+def _is_cancelled(operation: Operation, position: int, known: Known) -> bool:
+    """True for a factor beside a constant zero."""
+    return operation.row is ops.MUL and known(operation.operands[1 - position]) == 0
+
+
+class _Sweep:
+    def __init__(self, builder: Builder, function: Function, mapping: Mapping, wrt: Sequence[Value]) -> None:
+        self.builder = builder
+        self.mapping = mapping
+        self.wrt = set(wrt)
+        self.known = Definitions(function).known
+        self.fragile = Fragile(function)
+        self.tangents: dict[Value, Derivatives] = {
+            x: {(x, ()): builder.const(1.0, x.type)} for x in wrt if not isinstance(x.type, Buffer)
+        }
+        self.stored: dict[Element, Value] = {}
+
+    def one(self, operation: Operation) -> None:
+        row = operation.row
+        if row is core.STORE:
+            element = _element(operation, self.known)
+            assert element is not None
+            self.stored[element] = operation.operands[1]
+        elif row not in (core.CHECK, core.ALLOC):
+            clone_operation(self.builder, operation, self.mapping)
+            if row is core.LOAD and operation.operands[0] in self.wrt:
+                element = _element(operation, self.known)
+                assert element is not None
+                self.tangents[operation.result] = {element: self.builder.const(1.0, operation.result.type)}
+            elif row.pure and operation.results and is_float(operation.result.type):
+                self.tangents[operation.result] = self.derivatives(operation)
+
+    def derivatives(self, operation: Operation) -> Derivatives:
+        """The tangents of an elementwise operation."""
+        each = [
+            {} if _is_cancelled(operation, k, self.known) else self.tangents.get(value, {})
+            for k, value in enumerate(operation.operands)
+        ]
+        given, result = mapped(operation.operands, self.mapping), self.mapping[operation.result]
+        found: Derivatives = {}
+        for element in {e: None for tangents in each for e in tangents}:
+            tangents = [own.get(element) for own in each]
+            part = tangent_of(self.builder, operation, self.fragile, given, result, tangents)
+            if part is not None and self.builder.known(part) != 0:
+                found[element] = part
+        return found
