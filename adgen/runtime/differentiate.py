@@ -17,7 +17,7 @@ functions never store into their parameters.
 | `kinks` | a tolerance | how near the function comes to its kinks, see `passes.kinks` |
 | `jacobian`, `jacfwd`, `jacrev` | | for each part of the value a block for each parameter |
 | `hessian` | | for each gradient the same |
-| `jvp_several`, `hvp_several` | as above, with one more axis | the tangents, with one more axis, see `passes.several` |
+| `jvp_entries4`, `hvp_entries4`, ... | which directions, which elements | entries, see `passes.compressed` |
 | `jvp_pattern`, `hvp_pattern` | room for edges | what the tangents of the results depend on, see `passes.pattern` |
 """
 
@@ -48,6 +48,7 @@ from adgen.ir.nodes import Function, Value, walk
 from adgen.ir.types import I64, Buffer, Scalar, Type
 from adgen.passes.adjoint import adjoint
 from adgen.passes.checkpoint import checkpointed
+from adgen.passes.compressed import compressed
 from adgen.passes.custom import inline_custom
 from adgen.passes.forward import forward
 from adgen.passes.kinks import kinks
@@ -56,9 +57,8 @@ from adgen.passes.matrices import cheaper, columns, rows
 from adgen.passes.pattern import pattern
 from adgen.passes.pipeline import simplify
 from adgen.passes.residuals import Fate
-from adgen.passes.several import several
 from adgen.runtime.faults import NotScalar
-from adgen.runtime.programs import COTANGENT, EDGES, MATRICES, TANGENT, TOLERANCE, WIDTH
+from adgen.runtime.programs import COTANGENT, EDGES, LISTS, MATRICES, TANGENT, TOLERANCE
 from adgen.runtime.tracing import traced, traced_product
 from adgen.runtime.trees import container, mapped, named_tuple, spec_tree
 from adgen.runtime.wrt import Wrt, check_taps
@@ -66,7 +66,8 @@ from adgen.runtime.wrt import Wrt, check_taps
 PRODUCTS = ("value", "pure", "grad", "value_and_grad", "jvp", "vjp", "hvp")
 REVERSED = ("grad", "value_and_grad", "vjp", "hvp")
 ONCE = ("grad", "value_and_grad", "vjp")  # those that are not differentiated again
-HELPERS = ("jvp_several", "hvp_several", "jvp_pattern", "hvp_pattern")  # of sparse matrices
+WIDTHS = (4, 8)  # directions of a sparse matrix side by side
+HELPERS = ("jvp_pattern", "hvp_pattern", *(f"{kind}_entries{n}" for kind in ("jvp", "hvp") for n in WIDTHS))
 
 
 def differentiate(primal: Lowered, product: str, wrt: Wrt | None, states: bool = False) -> Lowered:
@@ -248,20 +249,23 @@ def _tangents(primal: Lowered, wrt: Wrt) -> Lowered:
     return _trimmed(replace(product, output=product.output.items[1][1]))
 
 
-def _several(primal: Lowered, product: Lowered) -> Lowered:
-    """A product with tangents for several at once; the product itself when it decides anything by a tangent."""
-    count = len(primal.leaves)
+def _entries(primal: Lowered, product: Lowered, wrt: Wrt, width: int) -> Lowered:
+    """The entries of a matrix from products with tangents, so many at once; the product itself when it decides anything
+    by a tangent."""
     function = simplify(inline_custom(product.function))
-    wider = several(function, function.parameters[count:], WIDTH)
-    if wider is None:
+    made = compressed(function, differentiated(primal.leaves, wrt), width)
+    if made is None:
         return product
-    leaves = [replace(leaf, spec=spec_of(value.type)) for leaf, value in zip(product.leaves, wider.parameters)]
-    output = mapped(product.output, lambda leaf: replace(leaf, rank=(leaf.rank or 0) + 1))
-    return replace(product, function=wider, leaves=(*primal.leaves, *leaves[count:]), output=output)
+    lists = made.parameters[len(primal.leaves) :]
+    leaves = [Leaf((LISTS, k), spec_of(value.type)) for k, value in enumerate(lists)]
+    (kind,) = (value.type for value in made.results)
+    assert isinstance(kind, Buffer)
+    output = OutputLeaf(0, kind.element, kind.rank)
+    return replace(product, function=made, leaves=(*primal.leaves, *leaves), output=output)
 
 
 def _pattern(primal: Lowered, product: Lowered, wrt: Wrt) -> Lowered:
-    """The pattern of a product with tangents, whose results are all tangents."""
+    """The pattern of a product with tangents, whose results are all tangents; last of all their structure."""
     function = simplify(inline_custom(product.function))
     own, given = function.parameters[: len(primal.leaves)], function.parameters[len(primal.leaves) :]
     of = [own[position] for position in differentiated(primal.leaves, wrt)]
@@ -271,7 +275,8 @@ def _pattern(primal: Lowered, product: Lowered, wrt: Wrt) -> Lowered:
         OutputLeaf(k, I64, value.type.rank if isinstance(value.type, Buffer) else None)
         for k, value in enumerate(function.results)
     ]
-    return replace(primal, function=function, leaves=leaves, output=container(tuple, results))
+    output = container(tuple, [*results, OutputConstant(product.output)])
+    return replace(primal, function=function, leaves=leaves, output=output)
 
 
 def _kinks(primal: Lowered, wrt: Wrt) -> Lowered:
@@ -440,8 +445,9 @@ _BUILDERS: dict[str, Callable[[Lowered, Wrt], Lowered]] = {
     "jacfwd": lambda primal, wrt: _jacobian(primal, wrt, columns),
     "jacrev": lambda primal, wrt: _jacobian(primal, wrt, rows),
     "hessian": _hessian,
-    "jvp_several": lambda primal, wrt: _several(primal, _tangents(primal, wrt)),
-    "hvp_several": lambda primal, wrt: _several(primal, _hvp(primal, wrt)),
     "jvp_pattern": lambda primal, wrt: _pattern(primal, _tangents(primal, wrt), wrt),
     "hvp_pattern": lambda primal, wrt: _pattern(primal, _hvp(primal, wrt), wrt),
 }
+for _width in WIDTHS:
+    _BUILDERS[f"jvp_entries{_width}"] = lambda primal, wrt, n=_width: _entries(primal, _tangents(primal, wrt), wrt, n)  # type: ignore[misc]
+    _BUILDERS[f"hvp_entries{_width}"] = lambda primal, wrt, n=_width: _entries(primal, _hvp(primal, wrt), wrt, n)  # type: ignore[misc]

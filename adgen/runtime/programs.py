@@ -19,8 +19,8 @@ TANGENT = "tangent"  # the first step of the path of a leaf that is a direction
 COTANGENT = "cotangent"
 TOLERANCE = "the tolerance"  # the path of that of kinks; no parameter has such a name
 EDGES = "graph edges"  # the path of the memory that a pattern is written into; no parameter has such a name
+LISTS = "lists of entries"  # the first step of the path of what says which entries there are
 MATRICES = ("jacobian", "jacfwd", "jacrev", "hessian")  # products that are whole matrices
-WIDTH = 4  # directions at once
 
 
 class Site(NamedTuple):

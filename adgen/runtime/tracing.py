@@ -17,13 +17,15 @@ PLACES = {
     "value_and_grad": "in the reverse sweep",
     "vjp": "in the reverse sweep",
     "jvp": "in the tangent",
-    "jvp_several": "in the tangent",
+    "jvp_entries4": "in the tangent",
+    "jvp_entries8": "in the tangent",
     "jacobian": "in the derivative",
     "jacfwd": "in the tangent",
     "jacrev": "in the reverse sweep",
     "hessian": "in the tangent of the reverse sweep",
     "hvp": "in the tangent of the reverse sweep",
-    "hvp_several": "in the tangent of the reverse sweep",
+    "hvp_entries4": "in the tangent of the reverse sweep",
+    "hvp_entries8": "in the tangent of the reverse sweep",
 }
 
 

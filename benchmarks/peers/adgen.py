@@ -1,4 +1,4 @@
-"""adgen: the plain function."""
+"""adgen: the plain function, called plainly; a sparse matrix is made once."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ def calls(workload: Workload, inputs: Inputs) -> Calls:
     elif workload.product == "jacobians":
         value = adgen.vmap(function)
         derivative = partial(adgen.vmap(adgen.jacobian(function, wrt=wrt)), *arguments)
+    elif workload.product == "hessian" and workload.sparse:
+        derivative = adgen.hessian(function, wrt=wrt, sparse=True).bind(*arguments)
     elif workload.product == "hessian":
-        derivative = partial(adgen.hessian(function, wrt=wrt, sparse=workload.sparse), *arguments)
+        derivative = partial(adgen.hessian(function, wrt=wrt), *arguments)
     elif workload.product == "hvp":
         derivative = partial(adgen.hvp(function, wrt=wrt), *arguments, tangent=inputs["v"])
     else:

@@ -21,7 +21,6 @@ from adgen.passes.pattern import pattern
 from adgen.passes.pipeline import optimise, simplify
 from adgen.passes.several import several
 from adgen.runtime.differentiate import keep
-from adgen.runtime.programs import WIDTH
 from tests.oracles import floats, fresh
 
 Entries = set[tuple[int, int]]
@@ -106,6 +105,9 @@ def check_pattern(pushed: Function, points: Sequence[Sequence[Any]]) -> Entries:
             found = pattern_of(pushed, arguments)
         assert actual <= found, f"missing: {sorted(actual - found)}"
     return found or set()
+
+
+WIDTH = 8  # directions together
 
 
 def check_several(pushed: Function, arguments: Sequence[Any]) -> None:

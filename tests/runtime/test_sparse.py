@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import doctest
 import itertools
 from pathlib import Path
@@ -80,6 +81,43 @@ def test_hessians(case: Any) -> None:
         rows, columns = places
         assert np.array_equal(found.tocoo().row, rows) and np.array_equal(found.tocoo().col, columns)
         assert abs(found - found.T).max() <= 1e-12
+
+
+BOUND = [(adgen.jacobian, *case) for case in f.JACOBIANS] + [(adgen.hessian, *case) for case in f.HESSIANS]
+
+
+@pytest.mark.parametrize("case", BOUND, ids=names([case[1:] for case in BOUND]))
+def test_bound(case: Any) -> None:
+    """The same matrix each time, with the entries at what the arguments hold then; others keep theirs."""
+    operator, function, own, *wrt = case
+    arguments = copy.deepcopy(own)
+    made = operator(function, *wrt, sparse=True)
+    evaluated, before = made.bind(*arguments), made(*arguments)
+    first, kept = evaluated(), copy.deepcopy(before)
+    compared(first, operator(function, *wrt)(*arguments))
+    for argument in arguments:
+        if isinstance(argument, np.ndarray) and argument.dtype.kind == "f":
+            argument *= 0.75
+    compared(evaluated(), operator(function, *wrt)(*arguments))
+    assert all(one is other for one, other in zip(blocks(evaluated()), blocks(first), strict=True))
+    for one, other in zip(blocks(before), blocks(kept), strict=True):
+        assert not sparse.issparse(one) or np.array_equal(one.data, other.data)
+
+
+def test_bound_to_arguments_of_several_types() -> None:
+    """Entries of float32 beside those of float64."""
+
+    def mixed(x, y):
+        return x * x, y[1:] * y[:-1]
+
+    x, y = np.arange(3, dtype=np.float32), np.arange(4.0)
+    made = adgen.jacobian(mixed, sparse=True)
+    evaluated = made.bind(x, y)
+    first = evaluated()
+    x += np.float32(1.0)
+    y *= 2.0
+    compared(evaluated(), adgen.jacobian(mixed)(x, y))
+    assert blocks(evaluated())[0] is blocks(first)[0]
 
 
 def test_the_page_is_true(tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ from adgen.diagnostics import AdgenError
 from adgen.operators.core import Operator, dressed
 from adgen.operators.jacobians import Mode
 from adgen.operators.sparse.blocks import Matrix
-from adgen.operators.sparse.evaluation import places, values
+from adgen.operators.sparse.evaluation import bound, places, values
 from adgen.operators.sparse.patterns import found, key_of
+from adgen.runtime.bound import bindable
 from adgen.runtime.pullback import leaves_of
 
 Function = Callable[..., Any]
@@ -44,16 +45,20 @@ def sparsity_operator(function: Function, of: str, wrt: Any = None) -> Function:
 
 
 def _operator(function: Function, product: str, modes: Sequence[str] | None, wrt: Any, what: Any) -> Function:
-    operator = Operator(function, f"{product}_several", wrt)
+    operator = Operator(function, f"{product}_pattern", wrt)
+
+    def evaluated(what: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        arguments = operator.arguments(args, kwargs)
+        return what(operator, arguments, matrix_of(operator, arguments, modes))
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
-            arguments = operator.arguments(args, kwargs)
-            return what(operator, arguments, matrix_of(operator, arguments, modes))
+            return evaluated(what, args, kwargs)
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
-    return dressed(wrapper, operator)
+    made = dressed(wrapper, operator)
+    return made if what is places else bindable(made, lambda args, kwargs: evaluated(bound, args, kwargs))
 
 
 def matrix_of(operator: Operator, arguments: Mapping[str, Any], modes: Sequence[str] | None) -> Matrix:
@@ -65,8 +70,7 @@ def matrix_of(operator: Operator, arguments: Mapping[str, Any], modes: Sequence[
     with operator.lock:
         matrix = kept.pop(key, None)
         if matrix is None:
-            product = operator.product.replace("several", "pattern")
-            matrix = Matrix(found(operator, arguments, product, primals), modes)
+            matrix = Matrix(found(entry, primals), modes)
         kept[key] = matrix  # the last one used is the last one to go
         while len(kept) > KEPT:
             kept.popitem(last=False)

@@ -7,7 +7,7 @@ and the others by columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,10 @@ class Products:
 
     def __len__(self) -> int:
         return len(self.seeds)
+
+    def __iter__(self) -> Iterator[tuple[Integers, Integers, Integers]]:
+        """The seeds, elements and entries of each."""
+        return zip(self.seeds, self.elements, self.entries)
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,20 @@
 """The sparsity pattern of a Jacobian or Hessian, found by a compiled program and kept.
 
-Comes in: an operator and arguments.  Goes out: a `Pattern` of all results together against all parameters together.
-Guaranteed: no entry that can be other than zero is missing, whatever the floating-point arguments are; a pattern is
-found once for each set of shapes and contents of integer arguments.
+Comes in: a pattern program and arguments.  Goes out: a `Pattern` of all results together against all parameters
+together.  Guaranteed: no entry that can be other than zero is missing, whatever the floating-point arguments are; a
+pattern is found once for each set of shapes and contents of integer arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
-from adgen.operators.core import Operator
+from adgen.frontend.specs import OutputConstant, OutputStruct, OutputTree
 from adgen.operators.sparse.loops import BITS, Integers, loop, reach, sweep
 from adgen.runtime.calls import Entry
 
@@ -62,15 +62,24 @@ def _integers(value: Any) -> Any:
     return value.shape, blake2b(value.tobytes(), digest_size=16).digest()
 
 
-def found(operator: Operator, arguments: Mapping[str, Any], product: str, primals: Sequence[Any]) -> Pattern:
-    """Run a pattern program, `jvp_pattern` or `hvp_pattern`; `primals` are the leaves of the arguments."""
-    entry = operator.entry_at(arguments, product)
+def tree_of(entry: Entry) -> OutputTree:
+    """The structure of what a pattern is of."""
+    output = entry.program.output
+    assert isinstance(output, OutputStruct)
+    constant = output.items[-1][1]
+    assert isinstance(constant, OutputConstant)
+    tree: OutputTree = constant.value
+    return tree
+
+
+def found(entry: Entry, primals: Sequence[Any]) -> Pattern:
+    """Run a pattern program; `primals` are the leaves of the arguments."""
     inputs = tuple(np.shape(primals[position]) for position in entry.program.differentiated)
     count = sum(map(size, inputs))
     room = ROOM * (count + 1)
     while True:
         edges = np.zeros(room, np.int64)
-        used, *nodes = entry.raw(*primals, edges)
+        used, *nodes, _ = entry.raw(*primals, edges)
         if used <= room:
             break
         room = used
