@@ -18,6 +18,7 @@ from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Value
 from adgen.ir.types import I64, Scalar
 from adgen.passes.boxes import Bound, Box, Interval
+from adgen.passes.factors import sum_of
 from adgen.passes.indices import Definitions, Indices
 from adgen.passes.rebuild import Mapping, clone, mapped
 
@@ -74,6 +75,7 @@ def gather_nests(definitions: Definitions, indices: Indices, gather: Gather) -> 
 
 
 Place = tuple[Value, int]  # an index, and what is added to it
+WRITTEN_OUT = 4  # elements at an end of an axis that are treated one by one, where there are others between the ends
 
 
 class _Writer:
@@ -82,6 +84,7 @@ class _Writer:
         self.arguments = {loop.regions[0].arguments[0]: k for k, loop in enumerate(gather.loops)}
         self.depth = len(gather.loops)
         self.kept: dict[Operation, Value] = {}
+        self.outside = set(builder.definitions)
         self.low = [self.bound(run.low) for run in gather.runs]
         self.high = [self.bound(run.high) for run in gather.runs]
 
@@ -162,9 +165,28 @@ class _Writer:
             return
         if first == last:
             return
-        self.loop(level, self.plus(low, first), start, lambda x: self.guarded(level, places, x, True))
-        rest = self.builder.op(ops.MAXIMUM, start, end)
-        self.loop(level, rest, self.plus(high, last), lambda x: self.guarded(level, places, x, False))
+
+        def near() -> tuple[Value, ...]:
+            for k in range(last - first):
+                self.add(self.between(level, first, first + k), (*places, self.plus(low, first + k)), False)
+            for k in range(last - first):
+                self.add(self.between(level, first + k + 1, last), (*places, self.plus(high, first + k)), False)
+            return ()
+
+        def anywhere() -> tuple[Value, ...]:
+            self.loop(level, self.plus(low, first), start, lambda x: self.guarded(level, places, x, True))
+            rest = self.builder.op(ops.MAXIMUM, start, end)
+            self.loop(level, rest, self.plus(high, last), lambda x: self.guarded(level, places, x, False))
+            return ()
+
+        if last - first > WRITTEN_OUT:
+            anywhere()
+        else:
+            self.builder.branch(self.builder.op(ops.LE, start, end), near, anywhere)
+
+    def between(self, level: int, first: int, last: int) -> list[Term]:
+        """The terms that add a constant in some range to an index."""
+        return [term for term in self.gather.terms if first <= term.offsets[level] <= last]
 
     def row(self, level: int, places: tuple[Value, ...], x: Value) -> None:
         """Elements that share their first indices."""
@@ -235,14 +257,15 @@ class _Writer:
     def add(self, terms: Sequence[Term], places: tuple[Value, ...], is_zero: bool) -> None:
         """Add terms to one element."""
         loads: dict[object, Value] = {}
-        total: Value | None = None
-        for term in terms:
-            value = self.value(term, places, loads)
-            total = value if total is None else self.builder.op(ops.ADD, total, value)
-        assert total is not None
+        values = [self.value(term, places, loads) for term in terms]
+        total = sum_of(self.builder, values, self.is_fixed)
         fixed = terms[0].operation.operands[2:]
         index = [fixed[axis] if loop is None else places[loop] for axis, loop in enumerate(self.gather.axes)]
         (self.builder.store if is_zero else self.builder.accumulate)(self.gather.handle, total, index)
+
+    def is_fixed(self, value: Value) -> bool:
+        """True for what no iteration changes."""
+        return self.builder.known(value) is not None or value in self.outside or value not in self.builder.definitions
 
     def value(self, term: Term, places: tuple[Value, ...], loads: dict[object, Value]) -> Value:
         """What a term adds to an element."""
