@@ -75,7 +75,7 @@ def gather_nests(definitions: Definitions, indices: Indices, gather: Gather) -> 
 
 
 Place = tuple[Value, int]  # an index, and what is added to it
-WRITTEN_OUT = 4  # elements at an end of an axis that are treated one by one, where there are others between the ends
+WRITTEN_OUT = 4  # elements at an end of a row that are treated one by one, where the row has others between them
 
 
 class _Writer:
@@ -179,7 +179,7 @@ class _Writer:
             self.loop(level, rest, self.plus(high, last), lambda x: self.guarded(level, places, x, False))
             return ()
 
-        if last - first > WRITTEN_OUT:
+        if level == 0 or last - first > WRITTEN_OUT:
             anywhere()
         else:
             self.builder.branch(self.builder.op(ops.LE, start, end), near, anywhere)

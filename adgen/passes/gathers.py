@@ -70,44 +70,24 @@ def gathers(function: Function) -> Function:
                  accumulate %A, %4, %i
                  yield
                }
-               %5 = le %1, %n : bool
-               if %5 {types=[]} () {
-                 %v_i_2 = load %v, %0 : f64
-                 accumulate %A, %v_i_2, %0
-                 %6 = const {type="i64", value=1} : i64
-                 %v_i_3 = load %v, %6 : f64
-                 accumulate %A, %v_i_3, %6
-                 %7 = const {type="i64", value=-2} : i64
-                 %8 = add %n, %7 : i64
-                 %v_i_4 = load %v, %8 : f64
-                 accumulate %A, %v_i_4, %n
-                 %9 = add %n, %6 : i64
-                 %10 = const {type="i64", value=-1} : i64
-                 %11 = add %n, %10 : i64
-                 %v_i_5 = load %v, %11 : f64
-                 accumulate %A, %v_i_5, %9
+               for %0, %1 {exit=false, step=1, unordered=true} (%i_1: i64) {
+                 %5 = lt %i_1, %n : bool
+                 if %5 {types=[]} () {
+                   %v_i_2 = load %v, %i_1 : f64
+                   accumulate %A, %v_i_2, %i_1
+                   yield
+                 } () {
+                   yield
+                 }
                  yield
-               } () {
-                 for %0, %1 {exit=false, step=1, unordered=true} (%i_1: i64) {
-                   %12 = lt %i_1, %n : bool
-                   if %12 {types=[]} () {
-                     %v_i_6 = load %v, %i_1 : f64
-                     accumulate %A, %v_i_6, %i_1
-                     yield
-                   } () {
-                     yield
-                   }
-                   yield
-                 }
-                 %13 = maximum %n, %1 : i64
-                 %14 = add %n, %1 : i64
-                 for %13, %14 {exit=false, step=1, unordered=true} (%i_2: i64) {
-                   %15 = const {type="i64", value=-2} : i64
-                   %16 = add %i_2, %15 : i64
-                   %v_i_7 = load %v, %16 : f64
-                   accumulate %A, %v_i_7, %i_2
-                   yield
-                 }
+               }
+               %6 = maximum %n, %1 : i64
+               %7 = add %n, %1 : i64
+               for %6, %7 {exit=false, step=1, unordered=true} (%i_2: i64) {
+                 %8 = const {type="i64", value=-2} : i64
+                 %9 = add %i_2, %8 : i64
+                 %v_i_3 = load %v, %9 : f64
+                 accumulate %A, %v_i_3, %i_2
                  yield
                }
                return
