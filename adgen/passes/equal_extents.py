@@ -1,20 +1,24 @@
-"""Extents that a check found equal are one extent from there on.
+"""Extents that checks found equal are one extent from there on.
 
 Comes in: a function.  Goes out: the function in which memory and loops behind a `check` of `a == b` at the top level
 name `a` where they named `b`.  Guaranteed: bit-identical results.
 
-So loops over arguments of equal length have one range, and what they fill is seen to be all of a buffer.
+Checks of `a <= b` and `b <= a` are one of `a == b`.  One that holds unless a loop has no iterations, as one that was
+taken out of the loop, holds inside that loop.  So loops over arguments of equal length have one range, and what they
+fill is seen to be all of a buffer.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Value
 from adgen.ir.types import I64
 from adgen.passes.surgery import substitute
+
+Guard = tuple[Value, Value] | None  # the end and the start of a loop that has an iteration
 
 
 def equal_extents(function: Function) -> Function:
@@ -47,32 +51,69 @@ def equal_extents(function: Function) -> Function:
                return
              }
     """
-    place: dict[Value, int] = {}
-    made: dict[Value, Operation] = {}
-    first: dict[Value, Value] = {}
+    facts = _Facts()
     operations: list[Operation] = []
     for operation in function.body.operations:
-        if operation.regions or operation.row is core.ALLOC:
-            operations += substitute([operation], first)
-        else:
-            operations.append(operation)
+        operations.append(facts.applied(operation))
+        facts.note(operation)
+    same = all(new is old for new, old in zip(operations, function.body.operations))
+    return function if same else replace(function, body=replace(function.body, operations=tuple(operations)))
+
+
+@dataclass
+class _Facts:
+    """What the checks so far say."""
+
+    place: dict[Value, int] = field(default_factory=dict)
+    made: dict[Value, Operation] = field(default_factory=dict)
+    first: dict[Guard, dict[Value, Value]] = field(default_factory=dict)  # the constant, or the earliest equal value
+    less: set[tuple[Value, Value, Guard]] = field(default_factory=set)
+
+    def note(self, operation: Operation) -> None:
+        """Take up an operation."""
         for value in operation.results:
-            made[value], place[value] = operation, len(place)
-        if operation.row is core.CHECK:
-            _unify(operation.operands[0], made, place, first)
-    return replace(function, body=replace(function.body, operations=tuple(operations))) if first else function
+            self.made[value], self.place[value] = operation, len(self.place)
+        if operation.row is not core.CHECK:
+            return
+        test, guard = self.made.get(operation.operands[0]), None
+        if test is not None and test.row is ops.OR:
+            test, other = (self.made.get(value) for value in test.operands)
+            if other is None or other.row is not ops.LE:
+                return
+            end, start = other.operands
+            guard = end, start
+        if test is None or test.operands[0].type != I64:
+            return
+        a, b = test.operands if len(test.operands) == 2 else (None, None)
+        if a is None or b is None:
+            return
+        if test.row is ops.LE:
+            self.less.add((a, b, guard))
+        if test.row is ops.EQ or (test.row is ops.LE and (b, a, guard) in self.less):
+            self.unify(a, b, guard)
 
+    def unify(self, a: Value, b: Value, guard: Guard) -> None:
+        """Note that two values are equal."""
+        first = self.first.setdefault(guard, {})
+        early, late = sorted((first.get(value, value) for value in (a, b)), key=self.rank)
+        if early is not late:
+            first.update({value: early for value, known in first.items() if known is late})
+            first[late] = early
 
-def _unify(condition: Value, made: dict[Value, Operation], place: dict[Value, int], first: dict[Value, Value]) -> None:
-    """Note that what a condition compares is equal: `first` has the constant, or the earliest equal value, of each."""
-    test = made.get(condition)
-    if test is None or test.row is not ops.EQ or test.operands[0].type != I64:
-        return
+    def rank(self, value: Value) -> tuple[bool, int]:
+        """Constants first, then what was there first."""
+        return value not in self.made or self.made[value].row is not core.CONST, self.place.get(value, -1)
 
-    def rank(value: Value) -> tuple[bool, int]:
-        return value not in made or made[value].row is not core.CONST, place.get(value, -1)
-
-    early, late = sorted((first.get(value, value) for value in test.operands), key=rank)
-    if early is not late:
-        first.update({value: early for value, known in first.items() if known is late})
-        first[late] = early
+    def applied(self, operation: Operation) -> Operation:
+        """An operation that names the first of equal values."""
+        first = self.first.get(None, {})
+        inside: dict[Value, Value] = {}
+        if operation.row is core.FOR and operation.attributes["step"] > 0:
+            inside = self.first.get((operation.operands[1], operation.operands[0]), {})
+        if operation.row is core.ALLOC or operation.regions:
+            (operation,) = substitute([operation], first)
+        if inside:
+            (region,) = operation.regions
+            body = replace(region, operations=tuple(substitute(region.operations, inside)))
+            operation = replace(operation, regions=(body,))
+        return operation

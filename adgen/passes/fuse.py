@@ -4,6 +4,8 @@ Comes in: a function.  Goes out: the function in which a loop that goes on with 
 buffer, element by element, is one loop with it, so that the buffer is a value of an iteration and goes.  Guaranteed:
 bit-identical results.
 
+The buffer may be read by several loops, which are made one after the other a part of the loop that fills it.
+
 Two loops may be one when the iterations of that one do not depend on each other: any order of them is then the order
 of the two, as long as each iteration does what is the first loop's before what is the second's.  Sums that both add to
 keep them apart, and so does a check, which would fail earlier.  Nests are fused as a whole.  A loop that a vector unit
@@ -78,11 +80,13 @@ class _Search:
         self.indices = Indices(Definitions(function))
         self.results = {self.root[value] for value in function.results if value in self.root}
         self.accesses = self.count(function.body)
+        self.within: set[Value] = set()  # buffers that go once all loops of a range are one
 
     def region(self, region: Region) -> Region:
         """The region with its loops, and those in its operations, fused."""
         done: list[Operation] = []
         changed = False
+        outer, self.within = self.within, self.in_one_range(region)
         for operation in region.operations:
             regions = tuple(self.region(inner) for inner in operation.regions)
             if any(a is not b for a, b in zip(regions, operation.regions)):
@@ -94,7 +98,24 @@ class _Search:
                 del done[place]
                 operation, changed = fused, True
             done.append(operation)
+        self.within = outer
         return replace(region, operations=tuple(done)) if changed else region
+
+    def in_one_range(self, region: Region) -> set[Value]:
+        """Local buffers that only loops of one range touch, all of them in this region."""
+        owners: dict[Value, list[Operation]] = {}
+        counts: Counter[Value] = Counter()
+        for operation in region.operations:
+            inside = self.count(Region((), (operation,), ()))
+            counts.update(inside)
+            for memory in inside:
+                owners.setdefault(memory, []).append(operation)
+        return {
+            memory
+            for memory, loops in owners.items()
+            if self.goes(memory, counts[memory])
+            and all(loop.row is core.FOR and self.same_range(loops[0], loop) for loop in loops)
+        }
 
     def earlier(self, done: Sequence[Operation], loop: Operation) -> int | None:
         """The place of the loop before this one, when it hands memory on to this one and may run after all between."""
@@ -108,11 +129,12 @@ class _Search:
         return None
 
     def hands_on(self, first: Operation, second: Operation) -> bool:
-        """True when the second loop reads a local buffer that the first one writes, and nothing else looks at it."""
+        """True when the second loop reads a local buffer that the first one writes, and nothing else looks at it, but
+        for other loops of the same range."""
         written = {self.root[o.operands[0]] for o in walk(first.regions[0]) if o.row in (core.STORE, core.ACCUMULATE)}
         read = {self.root[o.operands[0]] for o in walk(second.regions[0]) if o.row is core.LOAD}
         counts = self.count(first.regions[0]) + self.count(second.regions[0])
-        return any(self.goes(memory, counts[memory]) for memory in written & read)
+        return any(self.goes(memory, counts[memory]) or memory in self.within for memory in written & read)
 
     def goes(self, memory: Value, count: int) -> bool:
         """True for a local buffer that is touched so often and not more."""

@@ -30,6 +30,7 @@ from adgen.passes.induction import induction
 from adgen.passes.kept_states import kept_states
 from adgen.passes.known_extents import known_extents
 from adgen.passes.lanes import lanes
+from adgen.passes.masked import masked
 from adgen.passes.packs import packs
 from adgen.passes.parts import parts
 from adgen.passes.registers import registers
@@ -47,6 +48,7 @@ PRIMAL: tuple[Pass, ...] = (
     induction,
     known_extents,
     forward_stores,
+    masked,
     dead_code,
     hoist,
     hoist_checks,

@@ -59,6 +59,50 @@ def test_other_checks_say_nothing() -> None:
     assert equal_extents(floats) == floats
 
 
+ORDER = '%{0} = le %{1}, %{2} : bool\ncheck %{0} {{exception="ValueError", message="{0}"}}'
+UNLESS_EMPTY = """%{0} = le %{1}, %{2} : bool
+%{0}_1 = le %{3}, %0 : bool
+%{0}_2 = or %{0}, %{0}_1 : bool
+check %{0}_2 {{exception="ValueError", message="{0}"}}"""
+INSIDE = """function f(%x: f64[:], %y: f64[:], %k: i64, %s: f64) -> (t, b) {
+  %0 = const {type="i64", value=0} : i64
+  %n = dim %x {axis=0} : i64
+  %m = dim %y {axis=0} : i64
+  CHECKS
+  %t = for %0, %k, %s {exit=false, step=1} (%i: i64, %u: f64) {
+    %v = for %0, %m, %u {exit=false, step=1} (%j: i64, %w: f64) {
+      %c = load %y, %j : f64
+      %d = add %w, %c : f64
+      yield %d
+    } : f64
+    yield %v
+  } : f64
+  %b = for %0, %m, %s {exit=false, step=1} (%j_1: i64, %w_1: f64) {
+    %c_1 = load %y, %j_1 : f64
+    %d_1 = add %w_1, %c_1 : f64
+    yield %d_1
+  } : f64
+  return %t, %b
+}"""
+
+
+def test_two_orders_are_an_equation() -> None:
+    before = sums(ORDER.format("p", "n", "m"), ORDER.format("q", "m", "n"))
+    after = equal_extents(before)
+    assert extents(after) == ["n", "n", "n"]
+    assert_same(before, after)
+
+
+def test_a_check_of_a_loop_holds_in_that_loop() -> None:
+    """Behind it the extents may differ, as the loop may have had no iteration; in another loop, too."""
+    for bound, inside in (("k", "n"), ("m", "m")):
+        checks = [UNLESS_EMPTY.format("p", "n", "m", bound), UNLESS_EMPTY.format("q", "m", "n", bound)]
+        before = parse(INSIDE.replace("CHECKS", "\n".join(checks)))
+        after = equal_extents(before)
+        assert extents(after) == ["k", inside, "m"]
+        assert_same(before, after)
+
+
 def test_gradients_of_arrays_are_filled_once() -> None:
     """Arguments that are checked to be equally long have one range, and nothing is left to clear."""
 

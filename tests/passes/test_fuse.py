@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import adgen
+from adgen.driver import lower_function
 from adgen.ir.nodes import Function
 from adgen.passes.fuse import fuse
-from adgen.passes.pipeline import optimise
+from adgen.passes.pipeline import optimise, simplify
+from adgen.runtime.signatures import describe_arguments
 from tests.passes.support import assert_same, gradient_of, parse, rows
 
 TWO = """function f(%x: f64[:], %y: f64[:], %p: f64[:]) -> ({result}) {{
@@ -164,3 +166,21 @@ def test_a_gradient_of_elements_has_one_pass() -> None:
     function = optimise(gradient_of(prices, x, y))
     assert rows(function)["alloc"] == 2 and rows(function)["accumulate"] == 0
     assert rows(function)["for"] == 2  # the elements, and the zeros behind those of `x`
+
+
+def test_several_readers() -> None:
+    """A mask that a sum and a count read is no memory, if nothing else reads it."""
+
+    def masked_mean(x, low):
+        mask = x > low
+        return np.mean(x[mask])
+
+    def also_returned(x, low):
+        mask = x > low
+        return np.mean(x[mask]), mask
+
+    for function, buffers in ((masked_mean, 0), (also_returned, 1)):
+        before = simplify(lower_function(function, describe_arguments({"x": np.ones(4), "low": 0.5})).function)
+        after = optimise(before, plain=True)
+        assert_same(before, after)
+        assert rows(after)["alloc"] == buffers
