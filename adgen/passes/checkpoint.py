@@ -32,6 +32,7 @@ from adgen.passes.chunk_sizes import buffer_bytes, chunk_count, chunk_size, chun
 from adgen.passes.custom import inlined, zeros_like
 from adgen.passes.extents import index_of, trip_count
 from adgen.passes.forward import forward
+from adgen.passes.linear import steps_linearly
 from adgen.passes.localise import add_into, copy_into, copy_of
 from adgen.passes.moves import Moves
 from adgen.passes.pipeline import PRIMAL, apply
@@ -97,7 +98,10 @@ def _limit(operation: Operation, memory: int | None, long: set[int]) -> int | No
 
 
 def stepping(function: Function) -> set[int]:
-    """The loops of the body itself, by identity, that do nothing to memory but replace states by new ones."""
+    """The loops of the body itself, by identity, that do nothing to memory but replace states by new ones.
+
+    Those apart that do so linearly: the reverse sweep needs no state of them.
+    """
     moves = Moves(function)
     found = set()
     for loop in function.body.operations:
@@ -108,7 +112,8 @@ def stepping(function: Function) -> set[int]:
         made = [moves.stepped(loop, each) for each in loop.regions[0].operations if each.row is core.ALLOC]
         states = {move.target for move in made if move is not None}
         written = {moves.uses.root[op.operands[0]] for op in inside if op.row in core.WRITES}
-        if states and not marked and len(inside) <= LARGEST and written - defined(loop) == states:
+        small = not marked and len(inside) <= LARGEST
+        if states and small and written - defined(loop) == states and not steps_linearly(loop, [*states]):
             found.add(id(loop))
     return found
 

@@ -18,6 +18,7 @@ from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.types import Buffer
 from adgen.passes.activity import roots
+from adgen.passes.surgery import free_values
 
 
 class NotLinear(AdgenError):
@@ -55,6 +56,13 @@ def is_linear(function: Function, last: int) -> bool:
     first = len(function.parameters) - last
     states = _States(function, function.parameters[first:])
     return all(states.of(value) in (State.ZERO, State.LINEAR) for value in function.results)
+
+
+def steps_linearly(loop: Operation, states: Sequence[Value]) -> bool:
+    """True when all that a loop does to some buffers is linear in what they hold: its reverse needs none of that."""
+    body = Region(tuple(free_values([loop])), (loop,), ())
+    found = _States(Function("loop", body, (), loop.span), states)
+    return all(found.of(value) is State.LINEAR for value in states)
 
 
 class _States:
