@@ -19,11 +19,11 @@ from adgen.ir.nodes import Value
 
 @dataclass(frozen=True)
 class Product:
-    """A signed product: what is the same in all iterations, and what is not (None: nothing)."""
+    """A signed product: what is the same in all iterations, and what is not."""
 
     negative: bool
     factors: tuple[Value, ...]
-    rest: Value | None
+    rest: tuple[Value, ...]
 
 
 def sum_of(builder: Builder, terms: Sequence[Value], is_fixed: Callable[[Value], bool]) -> Value:
@@ -51,23 +51,21 @@ def _products(builder: Builder, value: Value, negative: bool, is_fixed: Callable
         ]
     if made is not None and made.row is ops.NEG:
         return _products(builder, made.operands[0], not negative, is_fixed)
-    factors: list[Value] = []
-    rest: Value | None = value
-    while rest is not None:
-        made = None if is_fixed(rest) else builder.definitions.get(rest)
-        if made is not None and made.row is ops.NEG:
-            negative, rest = not negative, made.operands[0]
-            continue
-        fixed = [k for k, x in enumerate(made.operands) if is_fixed(x)] if made and made.row is ops.MUL else []
-        if is_fixed(rest):
-            factors.append(rest)
-            rest = None
-        elif made is None or not fixed:
-            break
+    leaves: list[Value] = []
+    waiting = [value]
+    while waiting:
+        current = waiting.pop()
+        made = None if is_fixed(current) else builder.definitions.get(current)
+        if made is not None and made.row is ops.MUL:
+            waiting += made.operands[::-1]
+        elif made is not None and made.row is ops.NEG:
+            negative = not negative
+            waiting += made.operands
         else:
-            factors.append(made.operands[fixed[0]])
-            rest = made.operands[1 - fixed[0]]
-    return [Product(negative, tuple(factors), rest)]
+            leaves.append(current)
+    fixed = [is_fixed(leaf) for leaf in leaves]
+    factors = tuple(leaf for leaf, same in zip(leaves, fixed) if same)
+    return [Product(negative, factors, tuple(leaf for leaf, same in zip(leaves, fixed) if not same))]
 
 
 def _sum(builder: Builder, products: Sequence[Product]) -> Value:
@@ -92,7 +90,7 @@ def _without(product: Product, factor: Value) -> Product:
 
 def _product(builder: Builder, product: Product) -> Value:
     """What a product is, but for its sign."""
-    values = [*product.factors, *((product.rest,) if product.rest is not None else ())]
+    values = (*product.factors, *product.rest)
     return reduce(partial(builder.op, ops.MUL), values) if values else builder.const(1.0)
 
 

@@ -48,6 +48,8 @@ def summed(terms: str, fixed: str = "ab") -> Function:
         ("a ax", 1),
         ("x y z", 0),
         ("aax ay", 2),
+        ("xay -zax", 3),
+        ("xya 2yaz", 4),
     ],
 )
 def test_sums(terms: str, products: int) -> None:
