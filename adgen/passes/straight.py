@@ -17,7 +17,8 @@ from adgen.passes.known_extents import known_extents
 from adgen.passes.registers import registers
 from adgen.passes.unroll import Limits, unroll
 
-LIMITS = Limits(iterations=64, elements=256, operations=1024, only_small_arrays=False)
+LIMITS = Limits(iterations=64, elements=256, operations=4096, only_small_arrays=False)
+MOST_OPERATIONS = 1024  # that remain when constants have been folded
 MOST_ROUNDS = 4  # a loop whose bounds depend on another's index is written out in the round after it
 PLAIN = (core.CONST, core.TABLE, core.DIM, core.CHECK, core.ALLOC, core.LOAD, core.STORE)
 
@@ -44,7 +45,7 @@ def straight(function: Function) -> Function | None:
 def _is_straight(function: Function) -> bool:
     """True when memory is that of parameters, which is read, or of results, which is written."""
     operations = function.body.operations
-    if len(operations) > LIMITS.operations:
+    if len(operations) > MOST_OPERATIONS:
         return False
     own = {operation.result for operation in operations if operation.row is core.ALLOC}
     return own <= set(function.results) and all(
