@@ -210,7 +210,13 @@ class Builder:
         attributes = {"step": step, "exit": exit} | ({"unordered": True} if unordered else {})
         return self.emit(core.FOR, (start, stop, *carried), attributes, (block.region(),), names)
 
-    def nest(self, extents: Sequence[Value], body: Callable[..., None], names: Sequence[str] = "ijklmnop") -> None:
+    def nest(
+        self,
+        extents: Sequence[Value],
+        body: Callable[..., None],
+        names: Sequence[str] = "ijklmnop",
+        unordered: bool = False,
+    ) -> None:
         """Nested `for` loops over a whole index space; `body(*indices)` emits the innermost statements."""
 
         def level(axis: int, indices: tuple[Value, ...]) -> None:
@@ -222,7 +228,7 @@ class Builder:
                 level(axis + 1, (*indices, index))
                 return ()
 
-            self.loop(self.index(0), extents[axis], (), iteration, name=names[axis])
+            self.loop(self.index(0), extents[axis], (), iteration, name=names[axis], unordered=unordered)
 
         level(0, ())
 

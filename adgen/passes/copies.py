@@ -3,8 +3,9 @@
 Comes in: a function.  Goes out: the function without the nests that copy one buffer into a fresh one, where both may
 be the same memory.  Guaranteed: every `load` reads what it read before.
 
-`B` may be the memory of `A` when `A` is not used after the copy, so that `B` goes on where `A` ends; or when `B` is
-only read, and `A` is not written as long as `B` is.
+`B` may be the memory of `A` when `A` is not used after the copy, so that `B` goes on where `A` ends; when `B` is only
+read, and `A` is not written as long as `B` is; or when `B` goes back into `A` as a whole, and all that happens to `A`
+in between is that it is overwritten, which goes, too.
 """
 
 from __future__ import annotations
@@ -65,6 +66,12 @@ def _without_some(function: Function) -> Function:
             busy |= {source, target}
             mapping[target] = copy.source
             removed |= {id(copy.nest), id(search.allocs[target][0])}
+            continue
+        back = search.goes_back(copy, region)
+        if back:
+            busy |= {source, target}
+            mapping[target] = copy.source
+            removed |= {id(copy.nest), id(search.allocs[target][0]), *map(id, back)}
     if not removed:
         return function
     body = _applied(function.body, mapping, removed)
@@ -91,7 +98,7 @@ class _Search:
         self._places: dict[int, dict[int, int]] = {}
 
     def copies(self, region: Region, path: Path = ()) -> Iterator[tuple[Copy, Region]]:
-        """Every copy whose target is made in the same region and is not used before, with that region."""
+        """Every copy into a buffer that is used in the same region alone, and not before, with that region."""
         for operation in region.operations:
             copy = copy_nest(operation, self.definitions) if operation.row is core.FOR else None
             if copy is not None and self._begins(copy, region, path):
@@ -101,8 +108,8 @@ class _Search:
                 yield from self.copies(inner, (*path, (operation, number)))
 
     def _begins(self, copy: Copy, region: Region, path: Path) -> bool:
-        """True when the copy is the first use of a buffer made in the same region."""
-        if not fills(copy, self.definitions) or self.allocs[copy.target][1] != path:
+        """True when the copy is the first use of a buffer that is used in its region alone."""
+        if not fills(copy, self.definitions) or self.uses.common.get(copy.target) != path:
             return False
         return self.uses.inside(region, copy.target)[0] is copy.nest and self._root(copy) is not copy.target
 
@@ -111,6 +118,10 @@ class _Search:
         root = self._root(copy)
         if copy.source is not root or root not in self.allocs or root in self.results:
             return False
+        if self.allocs[copy.target][1] != self.uses.common[copy.target]:
+            return False
+        if copy.clears and copy.target in self.results:
+            return False  # the source may change places with others, which a result cannot
         (source, path), (target, here) = self.allocs[root], self.allocs[copy.target]
         return (
             path == here
@@ -121,6 +132,8 @@ class _Search:
     def only_reads(self, copy: Copy, region: Region) -> bool:
         """True when the target is only read, and the source is not written until its last use."""
         root = self._root(copy)
+        if copy.clears or self.allocs[copy.target][1] != self.uses.common[copy.target]:
+            return False
         if copy.target in self.results or (copy.target in self.shaped and not self._is_as_long(copy)):
             return False
         readers = self.uses.inside(region, copy.target)[1:]
@@ -132,6 +145,22 @@ class _Search:
             first < place[id(operation)] <= last and self._writes(operation, root)
             for operation in self.uses.inside(region, root)
         )
+
+    def goes_back(self, copy: Copy, region: Region) -> list[Operation]:
+        """What can go beside the copy when its target is copied back as the last thing that happens to it."""
+        source, target = copy.source, copy.target
+        if source is not self._root(copy) or source not in self.allocs or target in self.results:
+            return []
+        if not same_extents(self.definitions, self.allocs[source][0].operands, self.allocs[target][0].operands):
+            return []
+        last = self.uses.inside(region, target)[-1]
+        back = copy_nest(last, self.definitions) if last.row is core.FOR else None
+        if back is None or (back.source, back.target) != (target, source) or not fills(back, self.definitions):
+            return []
+        place = self._place(region)
+        first, end = place[id(copy.nest)], place[id(last)]
+        between = [o for o in self.uses.inside(region, source) if first < place[id(o)] < end]
+        return [last, *between] if all(_only_writes(each, source) for each in between) else []
 
     def _is_as_long(self, copy: Copy) -> bool:
         """True when the target surely has the extents of the source."""
@@ -158,6 +187,14 @@ class _Search:
         if id(region) not in self._places:
             self._places[id(region)] = {id(operation): k for k, operation in enumerate(region.operations)}
         return self._places[id(region)]
+
+
+def _only_writes(nest: Operation, buffer: Value) -> bool:
+    """True for loops that do nothing but store numbers from outside into a buffer."""
+    inside = [nest, *(o for region in nest.regions for o in walk(region))]
+    return nest.row is core.FOR and all(
+        o.row.pure or o.row is core.FOR or (o.row is core.STORE and o.operands[0] is buffer) for o in inside
+    )
 
 
 def _applied(region: Region, mapping: Mapping[Value, Value], removed: set[int]) -> Region:

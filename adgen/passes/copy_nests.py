@@ -11,12 +11,16 @@ from adgen.passes.indices import Definitions, Indices
 
 @dataclass(frozen=True)
 class Copy:
-    """A nest that copies all elements of `target` from the same places of `source`; `extents` are the target's."""
+    """A nest that copies all elements of `target` from the same places of `source`; `extents` are the target's.
+
+    One that `clears` leaves zeros behind, as what moves a cotangent does.
+    """
 
     nest: Operation
     source: Value
     target: Value
     extents: tuple[Value, ...]
+    clears: bool = False
 
 
 def copy_nest(nest: Operation, definitions: Definitions) -> Copy | None:
@@ -32,17 +36,26 @@ def copy_nest(nest: Operation, definitions: Definitions) -> Copy | None:
         (region,) = current.regions
         indices.append(region.arguments[0])
         extents.append(current.operands[1])
-        if len(region.operations) == 2:
-            load, store = region.operations
+        if len(region.operations) in (2, 3):
+            load, *clearing, store = region.operations
             if load.row is not core.LOAD or store.row is not core.STORE or store.operands[1] is not load.result:
                 return None
             if load.operands[1:] != tuple(indices) or store.operands[2:] != tuple(indices):
                 return None
-            return Copy(nest, load.operands[0], store.operands[0], tuple(extents))
+            if any(not _clears(each, load, definitions) for each in clearing):
+                return None
+            return Copy(nest, load.operands[0], store.operands[0], tuple(extents), bool(clearing))
         if len(region.operations) != 1:
             return None
         (current,) = region.operations
     return None
+
+
+def _clears(operation: Operation, load: Operation, definitions: Definitions) -> bool:
+    """True for a store of zero to the element that was loaded."""
+    if operation.row is not core.STORE or (operation.operands[0], *operation.operands[2:]) != load.operands:
+        return False
+    return definitions.known(operation.operands[1]) == 0
 
 
 def same_extents(definitions: Definitions, first: tuple[Value, ...], second: tuple[Value, ...]) -> bool:

@@ -15,7 +15,7 @@ can run is not fused with one that it cannot, nor into one of so many arrays tha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from adgen.ir import core
@@ -32,8 +32,8 @@ FARTHEST = 64  # operations between two loops that are looked at
 MOST = 12  # arrays that the iterations of a fused loop touch
 
 
-def fuse(function: Function) -> Function:
-    """Make one loop of two.
+def fuse(function: Function, only: Collection[Value] | None = None) -> Function:
+    """Make one loop of two, or only of those that hand one of some buffers on.
 
     Before:  function f(%x: f64[:], %y: f64[:]) -> () {
                %zero = const {type="i64", value=0} : i64
@@ -66,7 +66,7 @@ def fuse(function: Function) -> Function:
                return
              }
     """
-    search = _Search(function)
+    search = _Search(function, only)
     body = search.region(function.body)
     return function if body is function.body else dead_code(forward_stores(replace(function, body=body)))
 
@@ -74,7 +74,8 @@ def fuse(function: Function) -> Function:
 class _Search:
     """Finds and fuses the loops of one function."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, only: Collection[Value] | None) -> None:
+        self.only = only
         self.root = roots(function)
         self.local = {o.result for o in walk(function.body) if o.row is core.ALLOC}
         self.indices = Indices(Definitions(function))
@@ -134,7 +135,8 @@ class _Search:
         written = {self.root[o.operands[0]] for o in walk(first.regions[0]) if o.row in (core.STORE, core.ACCUMULATE)}
         read = {self.root[o.operands[0]] for o in walk(second.regions[0]) if o.row is core.LOAD}
         counts = self.count(first.regions[0]) + self.count(second.regions[0])
-        return any(self.goes(memory, counts[memory]) or memory in self.within for memory in written & read)
+        handed = written & read if self.only is None else written & read & set(self.only)
+        return any(self.goes(memory, counts[memory]) or memory in self.within for memory in handed)
 
     def goes(self, memory: Value, count: int) -> bool:
         """True for a local buffer that is touched so often and not more."""

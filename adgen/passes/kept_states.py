@@ -2,7 +2,7 @@
 
 Comes in: a function about to be emitted.  Goes out: the function in which a loop that copies its state into a row of
 memory, computes the next state in a fresh buffer, and copies that back, reads the last row and writes the next one.
-The memory gets one row more.  Guaranteed: the same rows, and the same state after the loop.
+The memory gets one row more.  Guaranteed: the same rows, and the same state after the loop, if anything looks at it.
 
 What a step does not change it copies from row to row.
 """
@@ -17,6 +17,7 @@ from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Value, walk, walk_one
 from adgen.passes.box_nests import outside_nest
 from adgen.passes.boxes import box_of, chains, contains, defined, fills_box
+from adgen.passes.fuse import fuse
 from adgen.passes.moves import Move, Moves, with_loops
 from adgen.passes.surgery import rewrite
 
@@ -105,18 +106,22 @@ def kept_states(function: Function) -> Function:
                return
              }
     """
+    ended: set[Value] = set()  # states that are gone once what they start with goes to the first row at once
     while True:  # one state of a loop at a time
         search = _Search(function)
         body = with_loops(function.body, search.loop)
         if body is function.body:
-            return function
+            return fuse(function, ended) if ended else function
+        ended |= search.ended
         function = replace(function, body=replace(body, operations=tuple(rewrite(body.operations, {}, search.longer))))
 
 
 class _Search:
     def __init__(self, function: Function) -> None:
+        self.function = function
         self.moves = Moves(function)
         self.asked = {op.operands[0] for op in walk(function.body) if op.row is core.DIM}
+        self.ended: set[Value] = set()
         self.found: set[Value] = set()  # what gets a row more
 
     def longer(self, operation: Operation) -> list[Operation] | None:
@@ -192,7 +197,20 @@ class _Search:
         kept = [each for each in body.operations if each not in (move.nest, nest, alloc)]
         steps = _redirected(kept, rows, {state: number, alloc.result: following})
         region = replace(body, operations=(*head.operations, *steps, *rest.operations))
-        return [*before.operations, replace(loop, regions=(region,)), *after.operations]
+        stepped = [*before.operations, replace(loop, regions=(region,))]
+        if self.ends(loop, state):
+            self.ended.add(state)
+            return stepped
+        return [*stepped, *after.operations]
+
+    def ends(self, loop: Operation, state: Value) -> bool:
+        """True when nothing looks at a state after the loop."""
+        uses = self.moves.uses
+        made = next((path for alloc, path in uses.allocs if alloc.result is state), None)
+        if made is None or made != uses.common[state] or state in self.moves.results:
+            return False
+        region = made[-1][0].regions[made[-1][1]] if made else self.function.body
+        return uses.inside(region, state)[-1] is loop
 
 
 def _redirected(operations: Sequence[Operation], rows: Value, place: Mapping[Value, Value]) -> list[Operation]:

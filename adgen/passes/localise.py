@@ -74,5 +74,9 @@ def copy_into(builder: Builder, source: Value, target: Value) -> None:
 
 
 def add_into(builder: Builder, source: Value, target: Value) -> None:
-    """Add all elements of one buffer to those of another of the same extents."""
-    builder.nest(builder.dims(target), lambda *index: builder.accumulate(target, builder.load(source, index), index))
+    """Add all elements of one buffer to those of another of the same extents, to zeros as if these were nothing."""
+
+    def add(*index: Value) -> None:
+        builder.accumulate(target, builder.load(source, index), index)
+
+    builder.nest(builder.dims(target), add, unordered=True)

@@ -76,6 +76,7 @@ EMITTED: tuple[Pass, ...] = (
     dead_code,
     vanishing,
     gathers,
+    copies,
     sink_buffers,
     fold,
     dead_code,

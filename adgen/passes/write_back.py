@@ -89,7 +89,13 @@ class _Search:
             return {}
         first, *middle, last = touching
         into, back = copy_nest(first, self.definitions), copy_nest(last, self.definitions)
-        if into is None or back is None or not self._there_and_back(into, back, alloc, region):
+        if (
+            into is None
+            or back is None
+            or into.clears
+            or back.clears
+            or not self._there_and_back(into, back, alloc, region)
+        ):
             return {}
         chains: list[Chain] = []
         for operation in middle:
