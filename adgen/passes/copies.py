@@ -193,7 +193,8 @@ def _only_writes(nest: Operation, buffer: Value) -> bool:
     """True for loops that do nothing but store numbers from outside into a buffer."""
     inside = [nest, *(o for region in nest.regions for o in walk(region))]
     return nest.row is core.FOR and all(
-        o.row.pure or o.row is core.FOR or (o.row is core.STORE and o.operands[0] is buffer) for o in inside
+        o.row.pure or (o.row is core.FOR and not o.results) or (o.row is core.STORE and o.operands[0] is buffer)
+        for o in inside
     )
 
 

@@ -37,14 +37,16 @@ def copy_nest(nest: Operation, definitions: Definitions) -> Copy | None:
         indices.append(region.arguments[0])
         extents.append(current.operands[1])
         if len(region.operations) in (2, 3):
-            load, *clearing, store = region.operations
-            if load.row is not core.LOAD or store.row is not core.STORE or store.operands[1] is not load.result:
+            load, *stores = region.operations
+            kept = [each for each in stores if load.row is core.LOAD and each.operands[1:2] == load.results]
+            if len(kept) != 1 or kept[0].row is not core.STORE:
                 return None
-            if load.operands[1:] != tuple(indices) or store.operands[2:] != tuple(indices):
+            if load.operands[1:] != tuple(indices) or kept[0].operands[2:] != tuple(indices):
                 return None
+            clearing = [each for each in stores if each is not kept[0]]
             if any(not _clears(each, load, definitions) for each in clearing):
                 return None
-            return Copy(nest, load.operands[0], store.operands[0], tuple(extents), bool(clearing))
+            return Copy(nest, load.operands[0], kept[0].operands[0], tuple(extents), bool(clearing))
         if len(region.operations) != 1:
             return None
         (current,) = region.operations

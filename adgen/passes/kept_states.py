@@ -161,7 +161,9 @@ class _Search:
     def rows(self, loop: Operation, nest: Operation, state: Value) -> Value | None:
         """The memory of which a nest fills a row with a state, one an iteration, and that nothing else here uses."""
         inside = [each for each in walk_one(nest) if each.row is not core.FOR and not each.row.pure]
-        if nest.row is not core.FOR or [each.row for each in inside] != [core.LOAD, core.STORE]:
+        if nest.row is not core.FOR or any(each.results for each in walk_one(nest) if each.regions):
+            return None
+        if [each.row for each in inside] != [core.LOAD, core.STORE]:
             return None
         load, (rows, value, number, *index) = inside[0], inside[1].operands
         if load.operands != (state, *index) or value is not load.result or number is not loop.regions[0].arguments[0]:

@@ -65,7 +65,7 @@ class Moves:
                 loads.append(operation)
             elif operation.row is core.STORE:
                 stores.append(operation)
-            elif operation.row is not core.FOR and not operation.row.pure:
+            elif not operation.row.pure and (operation.row is not core.FOR or operation.results):
                 return None
         moved = [store for store in stores if loads and store.operands[1] is loads[0].result]
         if len(loads) != 1 or len(moved) != 1 or len(stores) > 2:

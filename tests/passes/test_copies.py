@@ -136,3 +136,56 @@ def test_everything_is_copied_back(name: str) -> None:
     """Where it is unknown what was stored, or it is looked at, all stays as it is."""
     before = step(WHOLE[name])
     assert write_back(before) is before
+
+
+def move(source: str, target: str) -> str:
+    """A copy that leaves zeros behind."""
+    zero = '%z = const {type="f64", value=0.0} : f64\n'
+    return zero + copy(source, target).replace("yield", f"store %{source}, %z, %i\nyield")
+
+
+def fill(target: str) -> str:
+    return f"for %0, %n {{exit=false, step=1}} (%i: i64) {{\nstore %{target}, %x, %i\nyield\n}}\n"
+
+
+USED = "%y = load %B, %1 : f64\n%w = mul %y, %x : f64\nstore %B, %w, %1\n"
+READ = "%q = load %T, %2 : f64\nstore %C, %q, %2\n"
+OWN = alloc("T") + copy("A", "T") + "store %T, %x, %0\n"  # a local buffer to start from
+BACK = {
+    "there and back": copy("T", "B") + USED + copy("B", "T"),
+    "moved there": move("T", "B") + USED + copy("B", "T"),
+    "moved back": copy("T", "B") + USED + move("B", "T"),
+    "overwritten in between": move("T", "B") + USED + fill("T") + copy("B", "T"),
+}
+NOT_BACK = {
+    "the source is read in between": move("T", "B")
+    + USED
+    + "%q = load %T, %2 : f64\nstore %C, %q, %2\n"
+    + copy("B", "T"),
+    "the source changes in between": copy("T", "B") + USED + "store %T, %x, %2\n" + copy("B", "T"),
+    "a sum is taken beside": move("T", "B")
+    + USED
+    + "%s = for %0, %n, %x {exit=false, step=1} (%i: i64, %t: f64) {\nstore %T, %x, %i\n%u = add %t, %x : f64\n"
+    + "yield %u\n} : f64\nstore %C, %s, %2\n"
+    + copy("B", "T"),
+    "the target is used again": move("T", "B") + USED + copy("B", "T") + "%q = load %B, %2 : f64\nstore %C, %q, %2\n",
+    "a part comes back": move("T", "B") + USED + copy("B", "T", "%last"),
+}
+
+
+@pytest.mark.parametrize("name", BACK)
+def test_there_and_back(name: str) -> None:
+    """What goes back as a whole was never away."""
+    before = framed(OWN + alloc("B") + BACK[name], "T")
+    after = copies(before)
+    assert rows(after)["alloc"] == 1
+    assert_same(before, after)
+
+
+@pytest.mark.parametrize("name", NOT_BACK)
+def test_not_back(name: str) -> None:
+    """Something looks at one of them while the other is in use."""
+    before = framed(OWN + alloc("B") + NOT_BACK[name], "T")
+    after = copies(before)
+    assert rows(after)["alloc"] == 2
+    assert_same(before, after)
