@@ -82,11 +82,9 @@ class _Facts:
                 return
             end, start = other.operands
             guard = end, start
-        if test is None or test.operands[0].type != I64:
+        if test is None or len(test.operands) != 2 or test.operands[0].type != I64:
             return
-        a, b = test.operands if len(test.operands) == 2 else (None, None)
-        if a is None or b is None:
-            return
+        a, b = test.operands
         if test.row is ops.LE:
             self.less.add((a, b, guard))
         if test.row is ops.EQ or (test.row is ops.LE and (b, a, guard) in self.less):

@@ -112,3 +112,8 @@ def test_gradients_of_arrays_are_filled_once() -> None:
     function = optimise(gradient_of(squares, *np.ones((3, 4))))
     assert rows(function)["for"] == 1 and rows(function)["accumulate"] == 0
     assert not any(o.attributes["zero"] for o in walk(function.body) if o.row.name == "alloc")
+
+
+def test_a_check_of_a_constant() -> None:
+    before = sums('%p = const {type="bool", value=false} : bool\ncheck %p {exception="ValueError", message="no"}')
+    assert equal_extents(before) == before

@@ -21,6 +21,8 @@ from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.induction import induction
 from adgen.passes.known_extents import known_extents
+from adgen.passes.masked import masked
+from adgen.passes.packs import packs
 from adgen.passes.pipeline import optimise, simplify
 from adgen.passes.rebuild import rebuild
 from adgen.passes.registers import registers
@@ -52,6 +54,8 @@ PASSES = (
     registers,
     hoist_checks,
     known_extents,
+    masked,
+    packs,
     chunks,
     simplify,
     optimise,
