@@ -39,7 +39,6 @@ from adgen.passes.windows import Windowed, windowed
 ROW_COST = 2  # a product with a cotangent costs about as much as this many with a tangent
 WRITTEN_OUT = 2  # directions that are rather written out one after the other
 MOST_TANGENTS = 4096  # of straight-line code
-WORTH = 0.75  # the share of the tangents that costs as much, one by one, as all of them side by side
 WIDTH = 8  # directions side by side: a line of the cache, and as much as fills a vector unit
 
 
@@ -181,7 +180,6 @@ class _Entries:
         self.columns = len(used)
         self.rows = len(matrix.function.results) + len(_operations(written, core.STORE))
         self.count = sum(len(own) for own in found.values())
-        self.dense = sum(self.columns for own in found.values() if own)
         matrix.sparse |= not self.stores_all()
         self.ends: dict[Value, list[int]] = {}  # for each parameter where along each axis the last used element is
         for x in self.inputs:
@@ -190,19 +188,18 @@ class _Entries:
 
     @classmethod
     def of(cls, matrix: _Matrix) -> _Entries | None:
-        """The entries of a function, or None where directions are better taken side by side."""
+        """The entries of a function, or None where it is too long, or not straight."""
         written = straight(matrix.function)
         if written is None:
             return None
         found = supports(written, [written.parameters[position] for position in matrix.wrt])
         made = cls(matrix, written, found) if found is not None else None
-        return made if made is not None and made.is_cheaper() else None
+        return made if made is not None and made.is_short() else None
 
-    def is_cheaper(self) -> bool:
-        """True when enough tangents are zero, or directions too few to fill a vector."""
-        few = self.columns <= WRITTEN_OUT
+    def is_short(self) -> bool:
+        """True when there is not too much to write out: it is then faster, even if no tangent is zero."""
         size = sum(prod(ends) for ends in self.ends.values())
-        return max(self.count, self.rows * size) <= MOST_TANGENTS and (few or self.count <= WORTH * self.dense)
+        return max(self.count, self.rows * size) <= MOST_TANGENTS
 
     def stores_all(self) -> bool:
         """True when each element of the results is stored."""

@@ -131,6 +131,25 @@ def long(x):
     return y
 
 
+def many_tangents(x):
+    """Few operations, each for many directions."""
+    y = np.zeros(60)
+    for i in range(60):
+        y[i] = x[i] * x[0]
+    s = 0.0
+    for i in range(60):
+        s += y[i] * y[(7 * i) % 60]
+        y[i] = s
+    return y
+
+
+def test_too_many_tangents() -> None:
+    made = lowered(many_tangents, {"x": np.ones(60)})
+    assert straight(made) is not None
+    assert any(operation.row is core.FOR for operation in walk(columns(made, [0]).body))
+    check_matrix(made, [RNG.normal(size=60)])
+
+
 @pytest.mark.parametrize("function", [branches, of_any_length, long], ids=lambda function: function.__name__)
 def test_what_is_not_straight(function: Callable[..., Any]) -> None:
     """A branch on a number, a loop of unknown length, too many operations: as ever, and the same matrix."""
@@ -143,16 +162,3 @@ def test_an_element_at_a_place_that_is_an_argument() -> None:
     x = np.array([2.0, 3.0, 5.0])
     np.testing.assert_array_equal(adgen.jacfwd(at_a_place, wrt="x")(x, 2), [[5.0, 0.0, 2.0]])
     np.testing.assert_array_equal(adgen.jacfwd(at_a_place, wrt="x")(x, 0), [[4.0, 0.0, 0.0]])
-
-
-def test_dense_code_keeps_its_loops() -> None:
-    """Where all tangents are there, directions side by side are as good, and shorter."""
-
-    def layers(x):
-        a = np.sin(np.arange(36.0).reshape(6, 6))
-        for _ in range(3):
-            x = np.tanh(a @ x[:6])
-        return x
-
-    made = columns(lowered(layers, {"x": np.ones(6)}), [0])
-    assert any(operation.row is core.FOR for operation in walk(made.body))
