@@ -1,4 +1,4 @@
-"""The derivatives of straight-line code: each number carries the tangents that can be other than zero.
+"""The derivatives of code without loops: each number carries the tangents that can be other than zero.
 
 Comes in: code as `passes.straight` makes it, and the parameters to differentiate for.  Goes out: from `supports` for
 each number the elements that it depends on, from `entries` the derivatives of what is stored.  Guaranteed: they are
@@ -11,14 +11,14 @@ code is made: Griewank and Walther, Evaluating Derivatives (2008), section 7.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Mapping as AnyMapping
 from typing import Any
 
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Function, Operation, Value
+from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.types import Buffer, is_float
 from adgen.passes.forward import tangent_of
 from adgen.passes.indices import Definitions
@@ -35,13 +35,16 @@ def supports(function: Function, wrt: Sequence[Value]) -> Supports | None:
     """The elements of `wrt` that each number depends on; None where it is not known which ones are read."""
     known = Definitions(function).known
     found: dict[Value, dict[Element, None]] = {x: {(x, ()): None} for x in wrt if not isinstance(x.type, Buffer)}
-    for operation in function.body.operations:
+    for operation in walk_after(function.body):
         if operation.row is core.LOAD and operation.operands[0] in wrt:
             element = _element(operation, known)
             if element is None:
                 return None
             found[operation.result] = {element: None}
-        elif operation.row.pure and operation.results and is_float(operation.result.type):
+        elif operation.row is core.IF:
+            for result, *ends in zip(operation.results, *(region.results for region in operation.regions)):
+                found[result] = {e: None for value in ends for e in found.get(value, ())}
+        elif _is_number(operation):
             moving = [value for k, value in enumerate(operation.operands) if not _is_cancelled(operation, k, known)]
             found[operation.result] = {e: None for value in moving for e in found.get(value, ())}
     return found
@@ -72,6 +75,19 @@ def _is_cancelled(operation: Operation, position: int, known: Known) -> bool:
     return operation.row is ops.MUL and known(operation.operands[1 - position]) == 0
 
 
+def _is_number(operation: Operation) -> bool:
+    """True for an operation that computes a floating-point number."""
+    return operation.row.pure and len(operation.results) == 1 and is_float(operation.result.type)
+
+
+def walk_after(region: Region) -> Iterator[Operation]:
+    """The operations of a region, each after those inside of it."""
+    for operation in region.operations:
+        for inner in operation.regions:
+            yield from walk_after(inner)
+        yield operation
+
+
 class _Sweep:
     def __init__(self, builder: Builder, function: Function, mapping: Mapping, wrt: Sequence[Value]) -> None:
         self.builder = builder
@@ -90,14 +106,42 @@ class _Sweep:
             element = _element(operation, self.known)
             assert element is not None
             self.stored[element] = operation.operands[1]
+        elif row is core.IF:
+            self.branch(operation)
         elif row not in (core.CHECK, core.ALLOC):
             clone_operation(self.builder, operation, self.mapping)
             if row is core.LOAD and operation.operands[0] in self.wrt:
                 element = _element(operation, self.known)
                 assert element is not None
                 self.tangents[operation.result] = {element: self.builder.const(1.0, operation.result.type)}
-            elif row.pure and operation.results and is_float(operation.result.type):
+            elif _is_number(operation):
                 self.tangents[operation.result] = self.derivatives(operation)
+
+    def branch(self, operation: Operation) -> None:
+        """Both branches, each of which yields its tangents, too; one that it does not have is zero."""
+        builder, results = self.builder, operation.results
+        blocks = []
+        for region in operation.regions:
+            with builder.block() as block:
+                for inner in region.operations:
+                    self.one(inner)
+                block.results = mapped(region.results, self.mapping)
+            blocks.append(block)
+        each = [[self.tangents.get(value, {}) for value in region.results] for region in operation.regions]
+        carried = [(k, e) for k in range(len(results)) for e in {e: None for own in each for e in own[k]}]
+        zeros = {k: builder.const(0.0, results[k].type) for k, _ in carried}
+        for block, own in zip(blocks, each):
+            block.results = (*block.results, *(own[k].get(e, zeros[k]) for k, e in carried))
+        builder.span = operation.span
+        types = tuple(str(value.type) for value in blocks[0].results)
+        names = [value.name for value in results] + [f"{results[k].name}_dot" for k, _ in carried]
+        condition = mapped(operation.operands, self.mapping)
+        attributes = {**operation.attributes, "types": types}
+        made = builder.emit(core.IF, condition, attributes, [block.region() for block in blocks], names)
+        self.mapping.update(zip(results, made))
+        self.tangents.update((value, {}) for value in results)
+        for (k, element), tangent in zip(carried, made[len(results) :], strict=True):
+            self.tangents[results[k]][element] = tangent
 
     def derivatives(self, operation: Operation) -> Derivatives:
         """The tangents of an elementwise operation."""

@@ -29,7 +29,6 @@ from adgen.passes.entries import Supports, entries, supports
 from adgen.passes.fold import fold
 from adgen.passes.forward import forward
 from adgen.passes.forward_stores import forward_stores
-from adgen.passes.indices import Definitions
 from adgen.passes.rebuild import Mapping, clone, mapped, rebuild
 from adgen.passes.several import several
 from adgen.passes.straight import straight
@@ -180,7 +179,6 @@ class _Entries:
         self.columns = len(used)
         self.rows = len(matrix.function.results) + len(_operations(written, core.STORE))
         self.count = sum(len(own) for own in found.values())
-        matrix.sparse |= not self.stores_all()
         self.ends: dict[Value, list[int]] = {}  # for each parameter where along each axis the last used element is
         for x in self.inputs:
             places = [at for own, at in used if own is x]
@@ -201,14 +199,6 @@ class _Entries:
         size = sum(prod(ends) for ends in self.ends.values())
         return max(self.count, self.rows * size) <= MOST_TANGENTS
 
-    def stores_all(self) -> bool:
-        """True when each element of the results is stored."""
-        known = Definitions(self.written).known
-        stored = {(o.operands[0], *map(known, core.indices_of(o))) for o in _operations(self.written, core.STORE)}
-        extents = [[known(extent) for extent in o.operands] for o in _operations(self.written, core.ALLOC)]
-        fixed = [prod(int(n) for n in own if n is not None) for own in extents if None not in own]
-        return len(fixed) == len(extents) and sum(fixed) == len(stored)
-
     def fill(self) -> None:
         """Emit the code, and store the entries."""
         matrix, builder, written = self.matrix, self.matrix.builder, self.written
@@ -220,8 +210,6 @@ class _Entries:
                     part = derivatives.get((x, at)) or builder.const(0.0, _element(block))
                     builder.store(block, part, map(builder.index, (*place, *at)))
         builder.span = written.span
-        if matrix.sparse:
-            return
         for value, row in zip(matrix.values, matrix.blocks):
             for x, own, block in zip(self.inputs, matrix.inputs, row):
                 self.zeros(block, matrix.extents(value), matrix.extents(own), self.ends[x])
