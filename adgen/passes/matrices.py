@@ -31,7 +31,7 @@ from adgen.passes.forward import forward
 from adgen.passes.forward_stores import forward_stores
 from adgen.passes.rebuild import Mapping, clone, mapped, rebuild
 from adgen.passes.several import several
-from adgen.passes.straight import straight
+from adgen.passes.straight import fixed_results, straight
 from adgen.passes.unroll import unroll
 from adgen.passes.windows import Windowed, windowed
 
@@ -179,6 +179,8 @@ class _Entries:
         self.columns = len(used)
         self.rows = len(matrix.function.results) + len(_operations(written, core.STORE))
         self.count = sum(len(own) for own in found.values())
+        arrays = {value for value in written.results if isinstance(value.type, Buffer)}
+        matrix.sparse |= set(fixed_results(written)) != arrays  # of the others not every element is stored
         self.ends: dict[Value, list[int]] = {}  # for each parameter where along each axis the last used element is
         for x in self.inputs:
             places = [at for own, at in used if own is x]
@@ -210,6 +212,8 @@ class _Entries:
                     part = derivatives.get((x, at)) or builder.const(0.0, _element(block))
                     builder.store(block, part, map(builder.index, (*place, *at)))
         builder.span = written.span
+        if matrix.sparse:
+            return
         for value, row in zip(matrix.values, matrix.blocks):
             for x, own, block in zip(self.inputs, matrix.inputs, row):
                 self.zeros(block, matrix.extents(value), matrix.extents(own), self.ends[x])

@@ -13,13 +13,13 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Value, walk
-from adgen.ir.types import Buffer
 from adgen.passes.dead_code import dead_code
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
+from adgen.passes.indices import Definitions
 from adgen.passes.known_extents import known_extents
 from adgen.passes.localise import copy_of
-from adgen.passes.rebuild import Mapping, clone, mapped
+from adgen.passes.rebuild import Mapping, clone
 from adgen.passes.registers import registers
 from adgen.passes.unroll import Limits, unroll
 
@@ -37,7 +37,7 @@ def straight(function: Function) -> Function | None:
     """
     if function.callees:
         return None
-    made = known_extents(_with_copies(function))
+    made = _with_copies(known_extents(function))
     for _ in range(MOST_ROUNDS):
         made = unroll(made, LIMITS)
         for step in (fold, forward_stores, dead_code):
@@ -49,16 +49,14 @@ def straight(function: Function) -> Function | None:
 
 
 def _with_copies(function: Function) -> Function:
-    """The function with copies of its results that are arrays, so that these are filled at its end."""
-    builder = Builder()
+    """The function with copies of its results that are arrays of known extents, so that these are filled at its end."""
+    builder, fixed = Builder(), set(fixed_results(function))
     builder.span = function.span
     mapping: Mapping = {value: Value(value.type, value.name) for value in function.parameters}
     with builder.block(tuple(mapping.values())) as block:
         clone(builder, function.body.operations, mapping)
-        results = mapped(function.results, mapping)
-        arrays = {value: None for value in results if isinstance(value.type, Buffer)}
-        copies = {value: copy_of(builder, value, value.name) for value in arrays}
-        block.results = tuple(copies.get(value, value) for value in results)
+        copies = {value: copy_of(builder, mapping[value], value.name) for value in function.results if value in fixed}
+        block.results = tuple(copies.get(value, mapping.get(value, value)) for value in function.results)
     return replace(function, body=block.region())
 
 
@@ -68,6 +66,22 @@ def _is_straight(function: Function) -> bool:
     if len(operations) > MOST_OPERATIONS:
         return False
     own = {operation.result for operation in operations if operation.row is core.ALLOC}
-    return own <= set(function.results) and all(
-        operation.row in PLAIN or isinstance(operation.row, ops.Elementwise) for operation in operations
+    stored = [operation for operation in operations if operation.row is core.STORE]
+    return (
+        own <= set(function.results)
+        and all(operation in function.body.operations for operation in stored)
+        and all(operation.row in PLAIN or isinstance(operation.row, ops.Elementwise) for operation in operations)
+        and not any(operation.row is core.LOAD and operation.operands[0] in own for operation in operations)
     )
+
+
+def fixed_results(function: Function) -> list[Value]:
+    """The results that are arrays whose extents are constants."""
+    known = Definitions(function).known
+    return [
+        operation.result
+        for operation in function.body.operations
+        if operation.row is core.ALLOC
+        and operation.result in function.results
+        and all(known(extent) is not None for extent in operation.operands)
+    ]

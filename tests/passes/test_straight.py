@@ -16,7 +16,9 @@ from adgen.ir.nodes import Function, walk
 from adgen.passes.matrices import columns
 from adgen.passes.pipeline import optimise, simplify
 from adgen.passes.straight import straight
+from adgen.runtime.differentiate import differentiate
 from adgen.runtime.signatures import describe_arguments
+from adgen.runtime.wrt import resolve
 from tests.passes.matrix_oracle import check_matrix
 
 RNG = np.random.default_rng(5)
@@ -184,3 +186,19 @@ def test_an_element_at_a_place_that_is_an_argument() -> None:
     x = np.array([2.0, 3.0, 5.0])
     np.testing.assert_array_equal(adgen.jacfwd(at_a_place, wrt="x")(x, 2), [[5.0, 0.0, 2.0]])
     np.testing.assert_array_equal(adgen.jacfwd(at_a_place, wrt="x")(x, 0), [[4.0, 0.0, 0.0]])
+
+
+def test_gradients_of_vectors_of_any_length() -> None:
+    """A result as long as the argument, of which some elements are stored: the rows of the others are zero."""
+
+    def energy(x):
+        return x[0] ** 2 * x[2] + np.sin(x[1])
+
+    for size in (3, 5):
+        x = RNG.normal(size=size)
+        found = adgen.hessian(energy)(x)
+        expected = np.zeros((size, size))
+        expected[:3, :3] = [[2 * x[2], 0, 2 * x[0]], [0, -np.sin(x[1]), 0], [2 * x[0], 0, 0]]
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    gradient = lower_function(energy, describe_arguments({"x": np.ones(3)}))
+    assert straight(simplify(differentiate(gradient, "grad", resolve(None, gradient.specs, "energy")).function))
