@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Mapping as AnyMapping
 from typing import Any
 
-from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value
 from adgen.ir.types import Buffer, is_float
-from adgen.passes.forward import tangent_of
+from adgen.passes.forward import is_cancelled, tangent_of
 from adgen.passes.indices import Definitions
 from adgen.passes.rebuild import Mapping, clone_operation, mapped
 from adgen.passes.strong_zeros import Fragile
@@ -33,7 +32,8 @@ Known = Callable[[Value], Any]  # the number of a constant
 
 def supports(function: Function, wrt: Sequence[Value]) -> Supports | None:
     """The elements of `wrt` that each number depends on; None where it is not known which ones are read."""
-    known = Definitions(function).known
+    definitions = Definitions(function)
+    known = definitions.known
     found: dict[Value, dict[Element, None]] = {x: {(x, ()): None} for x in wrt if not isinstance(x.type, Buffer)}
     for operation in walk_after(function.body):
         if operation.row is core.LOAD and operation.operands[0] in wrt:
@@ -45,7 +45,8 @@ def supports(function: Function, wrt: Sequence[Value]) -> Supports | None:
             for result, *ends in zip(operation.results, *(region.results for region in operation.regions)):
                 found[result] = {e: None for value in ends for e in found.get(value, ())}
         elif _is_number(operation):
-            moving = [value for k, value in enumerate(operation.operands) if not _is_cancelled(operation, k, known)]
+            operands = operation.operands
+            moving = [x for k, x in enumerate(operands) if not is_cancelled(definitions, operation, operands, k)]
             found[operation.result] = {e: None for value in moving for e in found.get(value, ())}
     return found
 
@@ -68,11 +69,6 @@ def entries(builder: Builder, function: Function, mapping: Mapping, wrt: Sequenc
 def _element(access: Operation, known: Known) -> Element | None:
     places = [known(index) for index in core.indices_of(access)]
     return None if None in places else (access.operands[0], tuple(map(int, places)))
-
-
-def _is_cancelled(operation: Operation, position: int, known: Known) -> bool:
-    """True for a factor beside a constant zero."""
-    return operation.row is ops.MUL and known(operation.operands[1 - position]) == 0
 
 
 def _is_number(operation: Operation) -> bool:
@@ -145,10 +141,7 @@ class _Sweep:
 
     def derivatives(self, operation: Operation) -> Derivatives:
         """The tangents of an elementwise operation."""
-        each = [
-            {} if _is_cancelled(operation, k, self.known) else self.tangents.get(value, {})
-            for k, value in enumerate(operation.operands)
-        ]
+        each = [self.tangents.get(value, {}) for value in operation.operands]
         given, result = mapped(operation.operands, self.mapping), self.mapping[operation.result]
         found: Derivatives = {}
         for element in {e: None for tangents in each for e in tangents}:

@@ -20,6 +20,7 @@ from adgen.passes.activity import roots, varied
 from adgen.passes.adjoint import transpose
 from adgen.passes.callees import Callees, floats, types_of
 from adgen.passes.custom import inlined, require_rule, zeros_like
+from adgen.passes.indices import Known
 from adgen.passes.linear import require_linear
 from adgen.passes.localise import copy_into
 from adgen.passes.rebuild import clone_operation
@@ -256,8 +257,9 @@ def tangent_of(
 ) -> Value | None:
     """The tangent of an elementwise operation, with these operands and this result, from those of the operands.
 
-    A tangent of zero that may meet an infinite partial contributes zero.
+    A tangent of zero that may meet an infinite partial contributes zero, and so does one beside a constant zero.
     """
+    tangents = [None if is_cancelled(builder, operation, operands, k) else x for k, x in enumerate(tangents)]
     row: ops.Elementwise = operation.row  # type: ignore[assignment]
 
     def pushed(chosen: Callable[[int], bool]) -> Value | None:
@@ -272,6 +274,11 @@ def tangent_of(
         parts.append(None if part is None else guarded(builder, moving, part))
     found = [part for part in parts if part is not None]
     return reduce(partial(builder.op, ops.ADD), found) if found else None
+
+
+def is_cancelled(known: Known, operation: Operation, operands: Sequence[Value], position: int) -> bool:
+    """True for a factor beside a constant zero: the product does not depend on it."""
+    return operation.row is ops.MUL and known.known(operands[1 - position]) == 0
 
 
 _RULES: dict[object, Callable[[Forward, Operation], None]] = {

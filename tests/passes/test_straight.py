@@ -137,6 +137,10 @@ def test_a_constant_zero_cancels_an_infinite_tangent() -> None:
     """`sqrt(x) * 0` does not depend on `x`, where JAX and PyTorch give NaN at zero."""
     matrix = adgen.jacfwd(with_singular_partials)(np.array([0.0, 2.0, 1.0]))
     np.testing.assert_array_equal(matrix, [[0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]])
+    point = np.array([0.0, 2.0, 1.0])
+    np.testing.assert_array_equal(adgen.jacrev(with_singular_partials)(point), matrix)
+    for tangent, column in zip(np.eye(3), matrix.T):
+        np.testing.assert_array_equal(adgen.jvp(with_singular_partials)(point, tangent=tangent)[1], column)
 
 
 def of_any_length(x):
