@@ -80,10 +80,12 @@ class _Entries:
                 builder.span = wide.span
                 for result, lists in zip(mapped(wide.results, own), self.lists):
                     self.take(result, entries, number, *lists)
-                self.set(tangents, number, 0.0)
+                following = builder.op(ops.LT, builder.op(ops.ADD, number, builder.index(1)), batches)
+                builder.branch(following, lambda: self.set(tangents, number, 0.0))
                 return ()
 
             batches = builder.op(ops.SUB, builder.dim(self.seeds[0][0], 0), builder.index(1))
+            self.single = builder.op(ops.EQ, batches, builder.index(1))
             builder.loop(builder.index(0), batches, (), batch, name="batch")
             block.results = (entries,)
         return builder.function(f"{wide.name}_entries", block, ("entries",), **wide.notes)
@@ -99,7 +101,7 @@ class _Entries:
         size = reduce(lambda a, b: builder.op(ops.MUL, a, b), extents)
         return buffer if len(extents) == 1 else builder.op(core.RESHAPE, buffer, size)
 
-    def set(self, tangents: Sequence[Value], batch: Value, number: float) -> None:
+    def set(self, tangents: Sequence[Value], batch: Value, number: float) -> tuple[Value, ...]:
         """Set the seeds of a batch."""
         builder = self.builder
         for tangent, (first, seeds) in zip(tangents, self.seeds):
@@ -109,18 +111,29 @@ class _Entries:
                 builder.store(vector, value, (builder.load(seeds, (k,)),))
 
             self.each(batch, first, one)
+        return ()
 
     def take(self, result: Value, vector: Value, batch: Value, first: Value, elements: Value, places: Value) -> None:
         """Note the entries that a batch gives."""
         builder, flat = self.builder, self.flat(result)
 
-        def one(k: Value) -> None:
+        def one(k: Value, place: Value) -> None:
             number = builder.load(flat, (builder.load(elements, (k,)),))
             if number.type != self.kind:
                 number = builder.op(ops.CASTS[self.kind], number)
-            builder.store(vector, number, (builder.load(places, (k,)),))
+            builder.store(vector, number, (place,))
 
-        self.each(batch, first, one)
+        def in_order() -> tuple[Value, ...]:
+            self.each(batch, first, lambda k: one(k, k))
+            return ()
+
+        def anywhere() -> tuple[Value, ...]:
+            self.each(batch, first, lambda k: one(k, builder.load(places, (k,))))
+            return ()
+
+        # what one batch gives of one result stands in the order of the places: if that is all, they need not be read
+        all_of = builder.op(ops.EQ, builder.dim(elements, 0), self.count)
+        builder.branch(builder.op(ops.AND, self.single, all_of), in_order, anywhere)
 
     def each(self, batch: Value, first: Value, body: Callable[[Value], None]) -> None:
         """Emit a loop over what belongs to a batch."""
