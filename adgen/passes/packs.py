@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from adgen.ir import core
-from adgen.ir.builder import Builder
+from adgen.ir.builder import Block, Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk, walk_inside
 from adgen.ir.types import F64, I64
 from adgen.ops.vectors import VECTORISED
@@ -192,7 +192,7 @@ class _Writer:
     def __init__(self, groups: Mapping[Operation, list[Operation]]) -> None:
         self.groups = groups
         self.written: set[int] = set()
-        self.given: dict[tuple[Value, ...], Value] = {}  # operands that stand in an array
+        self.given: dict[tuple[Block, tuple[Value, ...]], Value] = {}  # operands that stand in an array of a block
 
     def __call__(self, builder: Builder, operation: Operation, mapping: Renamed) -> bool:
         group = self.groups.get(operation)
@@ -207,9 +207,10 @@ class _Writer:
         """The loop, over whole vectors: the last number stands in for those that are missing."""
         count = builder.index(-(-len(group) // FEWEST) * FEWEST)
         operands = mapped([operation.operands[0] for operation in group], mapping)
-        arguments = self.given.get(operands)
+        key = builder.blocks[-1], operands
+        arguments = self.given.get(key)
         if arguments is None:
-            arguments = self.given[operands] = builder.alloc(F64, [count], "of", zero=False)
+            arguments = self.given[key] = builder.alloc(F64, [count], "of", zero=False)
             for k in range(builder.known(count) or 0):
                 builder.store(arguments, operands[min(k, len(operands) - 1)], [builder.index(k)])
         results = builder.alloc(F64, [count], group[0].row.name, zero=False)

@@ -12,6 +12,7 @@ import adgen.passes.packs as module
 from adgen.driver import lower_function
 from adgen.ir import core
 from adgen.ir.nodes import Function, walk
+from adgen.ir.verify import verify
 from adgen.passes.packs import packs
 from adgen.passes.pipeline import PRIMAL, apply, simplify
 from adgen.runtime.signatures import describe_arguments
@@ -95,6 +96,20 @@ def test_a_load_does_not_pass_a_check() -> None:
     early = ["function f(%x: f64[:]) -> (out) {", *numbers, *check, *loads, *sums, "}"]
     assert packed(parse("\n".join(late))) == []
     assert packed(parse("\n".join(early))) == ["sin"]
+
+
+def on_either_side(a, b, c, d):
+    """The same numbers in both branches, whose arrays are their own."""
+    if a > 0.0:
+        return np.sin(a) * np.sin(b) * np.sin(c) * np.sin(d)
+    return np.sin(a) + np.sin(b) + np.sin(c) + np.sin(d)
+
+
+def test_branches_have_arrays_of_their_own() -> None:
+    made = lowered(on_either_side, **dict.fromkeys("abcd", 1.0))
+    assert packed(made) == ["sin", "sin"]
+    assert_same(made, packs(made))
+    verify(packs(made))
 
 
 def test_an_index_out_of_range_is_refused_before_it_is_read() -> None:
