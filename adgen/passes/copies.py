@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from adgen.ir import core
-from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.nodes import Function, Operation, Region, Value, walk, walk_one
 from adgen.passes.copy_nests import Copy, copy_nest, fills, same_extents
 from adgen.passes.indices import Definitions
 from adgen.passes.uses import Path, Uses
@@ -191,10 +191,9 @@ class _Search:
 
 def _only_writes(nest: Operation, buffer: Value) -> bool:
     """True for loops that do nothing but store numbers from outside into a buffer."""
-    inside = [nest, *(o for region in nest.regions for o in walk(region))]
     return nest.row is core.FOR and all(
         o.row.pure or (o.row is core.FOR and not o.results) or (o.row is core.STORE and o.operands[0] is buffer)
-        for o in inside
+        for o in walk_one(nest)
     )
 
 

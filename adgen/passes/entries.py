@@ -11,9 +11,8 @@ code is made: Griewank and Walther, Evaluating Derivatives (2008), section 7.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as AnyMapping
-from typing import Any
 
 from adgen.ir import core
 from adgen.ir.builder import Builder
@@ -27,17 +26,15 @@ from adgen.passes.strong_zeros import Fragile
 Element = tuple[Value, tuple[int, ...]]  # an array, or a number, and the indices
 Supports = AnyMapping[Value, AnyMapping[Element, None]]
 Derivatives = dict[Element, Value]
-Known = Callable[[Value], Any]  # the number of a constant
 
 
 def supports(function: Function, wrt: Sequence[Value]) -> Supports | None:
     """The elements of `wrt` that each number depends on; None where it is not known which ones are read."""
     definitions = Definitions(function)
-    known = definitions.known
     found: dict[Value, dict[Element, None]] = {x: {(x, ()): None} for x in wrt if not isinstance(x.type, Buffer)}
-    for operation in walk_after(function.body):
+    for operation in _walk_after(function.body):
         if operation.row is core.LOAD and operation.operands[0] in wrt:
-            element = _element(operation, known)
+            element = _element(operation, definitions)
             if element is None:
                 return None
             found[operation.result] = {element: None}
@@ -66,9 +63,10 @@ def entries(builder: Builder, function: Function, mapping: Mapping, wrt: Sequenc
     return {element: sweep.tangents.get(value, {}) for element, value in held.items()}
 
 
-def _element(access: Operation, known: Known) -> Element | None:
-    places = [known(index) for index in core.indices_of(access)]
-    return None if None in places else (access.operands[0], tuple(map(int, places)))
+def _element(access: Operation, definitions: Definitions) -> Element | None:
+    places = [definitions.known(index) for index in core.indices_of(access)]
+    indices = tuple(int(place) for place in places if place is not None)
+    return (access.operands[0], indices) if len(indices) == len(places) else None
 
 
 def _is_number(operation: Operation) -> bool:
@@ -76,11 +74,11 @@ def _is_number(operation: Operation) -> bool:
     return operation.row.pure and len(operation.results) == 1 and is_float(operation.result.type)
 
 
-def walk_after(region: Region) -> Iterator[Operation]:
+def _walk_after(region: Region) -> Iterator[Operation]:
     """The operations of a region, each after those inside of it."""
     for operation in region.operations:
         for inner in operation.regions:
-            yield from walk_after(inner)
+            yield from _walk_after(inner)
         yield operation
 
 
@@ -89,7 +87,7 @@ class _Sweep:
         self.builder = builder
         self.mapping = mapping
         self.wrt = set(wrt)
-        self.known = Definitions(function).known
+        self.definitions = Definitions(function)
         self.fragile = Fragile(function)
         self.tangents: dict[Value, Derivatives] = {
             x: {(x, ()): builder.const(1.0, x.type)} for x in wrt if not isinstance(x.type, Buffer)
@@ -99,7 +97,7 @@ class _Sweep:
     def one(self, operation: Operation) -> None:
         row = operation.row
         if row is core.STORE:
-            element = _element(operation, self.known)
+            element = _element(operation, self.definitions)
             assert element is not None
             self.stored[element] = operation.operands[1]
         elif row is core.IF:
@@ -107,7 +105,7 @@ class _Sweep:
         elif row not in (core.CHECK, core.ALLOC):
             clone_operation(self.builder, operation, self.mapping)
             if row is core.LOAD and operation.operands[0] in self.wrt:
-                element = _element(operation, self.known)
+                element = _element(operation, self.definitions)
                 assert element is not None
                 self.tangents[operation.result] = {element: self.builder.const(1.0, operation.result.type)}
             elif _is_number(operation):

@@ -74,7 +74,6 @@ def gather_nests(definitions: Definitions, indices: Indices, gather: Gather) -> 
     return block.operations
 
 
-Place = tuple[Value, int]  # an index, and what is added to it
 WRITTEN_OUT = 4  # elements at an end of a row that are treated one by one, where the row has others between them
 
 

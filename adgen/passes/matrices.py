@@ -46,7 +46,7 @@ def columns(function: Function, wrt: Sequence[int]) -> Function:
     matrix = _Matrix(function, wrt)
     entry = _Entries.of(matrix)
     if entry is not None:
-        return matrix.finished(entry.fill, "jacfwd")
+        return entry.finished("jacfwd")
     pushed = [matrix.product(without_values(forward(function, [position]), function)) for position in wrt]
     return matrix.finished(lambda: _by_columns(matrix, pushed), "jacfwd")
 
@@ -63,7 +63,7 @@ def cheaper(function: Function, wrt: Sequence[int]) -> Function:
     matrix = _Matrix(function, wrt)
     entry = _Entries.of(matrix)
     if entry is not None and entry.columns <= ROW_COST * entry.rows:
-        return matrix.finished(entry.fill, "jacobian")
+        return entry.finished("jacobian")
     pushed = [matrix.product(without_values(forward(function, [position]), function)) for position in wrt]
     pulled = matrix.product(without_values(adjoint(function, wrt), function))
 
@@ -179,8 +179,6 @@ class _Entries:
         self.columns = len(used)
         self.rows = len(matrix.function.results) + len(_operations(written, core.STORE))
         self.count = sum(len(own) for own in found.values())
-        arrays = {value for value in written.results if isinstance(value.type, Buffer)}
-        matrix.sparse |= set(fixed_results(written)) != arrays  # of the others not every element is stored
         self.ends: dict[Value, list[int]] = {}  # for each parameter where along each axis the last used element is
         for x in self.inputs:
             places = [at for own, at in used if own is x]
@@ -200,6 +198,12 @@ class _Entries:
         """True when there is not too much to write out: it is then faster, even if no tangent is zero."""
         size = sum(prod(ends) for ends in self.ends.values())
         return max(self.count, self.rows * size) <= MOST_TANGENTS
+
+    def finished(self, ending: str) -> Function:
+        """The function that computes them."""
+        arrays = {value for value in self.written.results if isinstance(value.type, Buffer)}
+        self.matrix.sparse = set(fixed_results(self.written)) != arrays  # of the others not every element is stored
+        return self.matrix.finished(self.fill, ending)
 
     def fill(self) -> None:
         """Emit the code, and store the entries."""

@@ -161,7 +161,7 @@ class Entry:
             if isinstance(leaf.spec, ArraySpec)
         ]
         positions = [p for p, leaf in enumerate(program.leaves) if isinstance(leaf.spec, ArraySpec)]
-        for position in (position for position in program.written if position < len(given)):
+        for position in (k for k in program.written if k < len(given)):  # what follows is no argument
             leaf = program.leaves[position]
             assert isinstance(leaf.spec, ArraySpec)
             check_written(given[position], leaf.spec, path_text(leaf.path), program.function_name)

@@ -26,6 +26,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from adgen.diagnostics import AdgenError, Span
 from adgen.frontend.specs import (
@@ -67,7 +68,6 @@ PRODUCTS = ("value", "pure", "grad", "value_and_grad", "jvp", "vjp", "hvp")
 REVERSED = ("grad", "value_and_grad", "vjp", "hvp")
 ONCE = ("grad", "value_and_grad", "vjp")  # those that are not differentiated again
 WIDTHS = (4, 8)  # directions of a sparse matrix side by side
-HELPERS = ("jvp_pattern", "hvp_pattern", *(f"{kind}_entries{n}" for kind in ("jvp", "hvp") for n in WIDTHS))
 
 
 def differentiate(primal: Lowered, product: str, wrt: Wrt | None, states: bool = False) -> Lowered:
@@ -249,9 +249,10 @@ def _tangents(primal: Lowered, wrt: Wrt) -> Lowered:
     return _trimmed(replace(product, output=product.output.items[1][1]))
 
 
-def _entries(primal: Lowered, product: Lowered, wrt: Wrt, width: int) -> Lowered:
+def _entries(derive: Callable[[Lowered, Wrt], Lowered], width: int, primal: Lowered, wrt: Wrt) -> Lowered:
     """The entries of a matrix from products with tangents, so many at once; the product itself when it decides anything
     by a tangent."""
+    product = derive(primal, wrt)
     function = simplify(inline_custom(product.function))
     made = compressed(function, differentiated(primal.leaves, wrt), width)
     if made is None:
@@ -447,7 +448,6 @@ _BUILDERS: dict[str, Callable[[Lowered, Wrt], Lowered]] = {
     "hessian": _hessian,
     "jvp_pattern": lambda primal, wrt: _pattern(primal, _tangents(primal, wrt), wrt),
     "hvp_pattern": lambda primal, wrt: _pattern(primal, _hvp(primal, wrt), wrt),
+    **{f"jvp_entries{width}": partial(_entries, _tangents, width) for width in WIDTHS},
+    **{f"hvp_entries{width}": partial(_entries, _hvp, width) for width in WIDTHS},
 }
-for _width in WIDTHS:
-    _BUILDERS[f"jvp_entries{_width}"] = lambda primal, wrt, n=_width: _entries(primal, _tangents(primal, wrt), wrt, n)  # type: ignore[misc]
-    _BUILDERS[f"hvp_entries{_width}"] = lambda primal, wrt, n=_width: _entries(primal, _hvp(primal, wrt), wrt, n)  # type: ignore[misc]

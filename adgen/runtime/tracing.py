@@ -17,15 +17,11 @@ PLACES = {
     "value_and_grad": "in the reverse sweep",
     "vjp": "in the reverse sweep",
     "jvp": "in the tangent",
-    "jvp_entries4": "in the tangent",
-    "jvp_entries8": "in the tangent",
     "jacobian": "in the derivative",
     "jacfwd": "in the tangent",
     "jacrev": "in the reverse sweep",
     "hessian": "in the tangent of the reverse sweep",
     "hvp": "in the tangent of the reverse sweep",
-    "hvp_entries4": "in the tangent of the reverse sweep",
-    "hvp_entries8": "in the tangent of the reverse sweep",
 }
 
 
@@ -41,9 +37,10 @@ def traced(lowered: Lowered) -> Lowered:
 
 def traced_product(derived: Lowered, product: str, primal: Lowered) -> Lowered:
     """A product of a function; its directions may be NaN too."""
-    if derived.traced is None or product not in PLACES:
+    place = PLACES.get(product.partition("_entries")[0])
+    if derived.traced is None or place is None:
         return derived
-    function = trace(derived.function, PLACES[product], derived.traced)
+    function = trace(derived.function, place, derived.traced)
     return _arguments(replace(derived, function=function), len(primal.leaves))
 
 

@@ -19,6 +19,7 @@ from adgen.operators.sparse.blocks import Matrix
 from adgen.operators.sparse.evaluation import bound, places, values
 from adgen.operators.sparse.patterns import found, key_of
 from adgen.runtime.bound import bindable
+from adgen.runtime.calls import Entry
 from adgen.runtime.pullback import leaves_of
 
 Function = Callable[..., Any]
@@ -47,9 +48,10 @@ def sparsity_operator(function: Function, of: str, wrt: Any = None) -> Function:
 def _operator(function: Function, product: str, modes: Sequence[str] | None, wrt: Any, what: Any) -> Function:
     operator = Operator(function, f"{product}_pattern", wrt)
 
-    def evaluated(what: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    def evaluated(way: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         arguments = operator.arguments(args, kwargs)
-        return what(operator, arguments, matrix_of(operator, arguments, modes))
+        pattern = operator.entry_for(arguments)
+        return way(operator, arguments, pattern, matrix_of(operator, pattern, arguments, modes))
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -61,10 +63,9 @@ def _operator(function: Function, product: str, modes: Sequence[str] | None, wrt
     return made if what is places else bindable(made, lambda args, kwargs: evaluated(bound, args, kwargs))
 
 
-def matrix_of(operator: Operator, arguments: Mapping[str, Any], modes: Sequence[str] | None) -> Matrix:
-    """The pattern and plan for some arguments, found now if need be."""
+def matrix_of(operator: Operator, entry: Entry, arguments: Mapping[str, Any], modes: Sequence[str] | None) -> Matrix:
+    """The pattern and plan for some arguments, found now by a pattern program if need be."""
     kept = _kept.setdefault(operator, OrderedDict())
-    entry = operator.entry_for(arguments)
     primals = leaves_of(entry, arguments)
     key = key_of(entry, primals)
     with operator.lock:

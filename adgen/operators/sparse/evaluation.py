@@ -28,26 +28,25 @@ from adgen.runtime.trees import assembled, flatten
 Array = np.ndarray[Any, Any]
 
 
-def places(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> Any:
+def places(operator: Operator, arguments: Mapping[str, Any], pattern: Entry, matrix: Matrix) -> Any:
     """The rows and columns of each block."""
-    return _arranged(operator.entry_for(arguments), matrix, lambda block, _: (block.rows.copy(), block.columns.copy()))
+    return _arranged(pattern, matrix, lambda block, _: (block.rows.copy(), block.columns.copy()))
 
 
-def values(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> Any:
+def values(operator: Operator, arguments: Mapping[str, Any], pattern: Entry, matrix: Matrix) -> Any:
     """Each block as a CSR array."""
-    return _filled(operator.entry_for(arguments), matrix, _computed(operator, arguments, matrix))
+    return _filled(pattern, matrix, _computed(operator, arguments, pattern, matrix))
 
 
-def bound(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> Callable[[], Any]:
+def bound(operator: Operator, arguments: Mapping[str, Any], pattern: Entry, matrix: Matrix) -> Callable[[], Any]:
     """A function that gives the same CSR arrays each time, with the entries at what the arguments hold then.
 
     Integers, and with them the pattern, are fixed from now on.
     """
-    pattern = operator.entry_for(arguments)
     entry = _entries(operator, arguments, matrix)
     dtypes = {DTYPES[leaf.element] for leaf in output_leaves(tree_of(pattern))}
     if entry is None or not _is_listed(entry) or matrix.plan.reverse or len(dtypes) > 1:
-        return _refilled(operator, arguments, matrix)
+        return _refilled(pattern, lambda: values(operator, arguments, pattern, matrix))
     call = bound_call(entry, [*given_leaves(entry, arguments), *matrix.lists(_width(matrix))])
     made = _filled(pattern, matrix, call())
 
@@ -59,25 +58,23 @@ def bound(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> C
     return evaluated
 
 
-def _refilled(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> Callable[[], Any]:
+def _refilled(pattern: Entry, compute: Callable[[], Any]) -> Callable[[], Any]:
     """As `bound`, by computing all anew."""
-    pattern = operator.entry_for(arguments)
-    made = values(operator, arguments, matrix)
+    made = compute()
     kept = _listed(pattern, made)
 
     def evaluated() -> Any:
         """The matrix, as it is now."""
-        for block, now in zip(kept, _listed(pattern, values(operator, arguments, matrix)), strict=True):
+        for block, now in zip(kept, _listed(pattern, compute()), strict=True):
             block.data[:] = now.data
         return made
 
     return evaluated
 
 
-def _computed(operator: Operator, arguments: Mapping[str, Any], matrix: Matrix) -> Array:
+def _computed(operator: Operator, arguments: Mapping[str, Any], pattern: Entry, matrix: Matrix) -> Array:
     """All entries."""
-    entry = _entries(operator, arguments, matrix)
-    primals = leaves_of(operator.entry_for(arguments), arguments)
+    entry, primals = _entries(operator, arguments, matrix), leaves_of(pattern, arguments)
     if entry is not None and _is_listed(entry):
         vector: Array = entry.raw(*primals, *matrix.lists(_width(matrix)))
     else:
