@@ -11,7 +11,7 @@ from typing import Any
 
 from adgen import ops
 from adgen.emit import control, products, storage, swaps
-from adgen.emit.expression import Expression, applied
+from adgen.emit.expression import Expression, applied, element
 from adgen.emit.memory import RESERVE, TAKE, Plan
 from adgen.emit.names import Names
 from adgen.emit.text import literal
@@ -46,12 +46,13 @@ class Body:
         self.following: dict[Operation, Sequence[Operation]] = {}  # what comes after a `swap`
         self.extents: dict[Value, list[Expression]] = {}
         self.numbers: dict[Value, int] = {}  # integer constants
+        self.rules: Mapping[Row, Rule] = RULES
 
     def region(self, region: Region) -> None:
         """The statements of a region, without what it yields."""
         for operation in region.operations:
             if operation not in self.uses.dead:
-                rule = RULES.get(operation.row)
+                rule = self.rules.get(operation.row)
                 if rule is not None:
                     rule(self, operation)
                 else:
@@ -92,6 +93,15 @@ class Body:
         if kind == I64:
             self.numbers[operation.result] = int(number)
         self.values.known[operation.result] = Expression(*literal(number, kind))
+
+    @property
+    def detail(self) -> str:
+        """What `adgen_fail` is told before the details of a failure."""
+        return "detail"
+
+    def element(self, buffer: Value, indices: list[Expression]) -> Expression:
+        """An element of a buffer."""
+        return element(self.buffers[buffer], self.uses.root[buffer], indices, self.extents[buffer])
 
     def fail(self, condition: str, status: str) -> str:
         """Leave the function with a status when a condition holds."""

@@ -29,7 +29,7 @@ def check(body: Body, operation: Operation) -> None:
     body.sites.append(operation)
     texts = [*(detail.text for detail in details), "0", "0"]
     texts, name = (texts[:2], "adgen_fail") if len(details) <= 2 else (texts[:4], "adgen_fail_four")
-    status = f"{name}(detail, {', '.join(texts)}, {len(body.sites)})"
+    status = f"{name}({body.detail}, {', '.join(texts)}, {len(body.sites)})"
     reads = condition.reads.union(*(detail.reads for detail in details))
     values.emit(body.fail(denied(condition).text, status), operation.span, reads)
 

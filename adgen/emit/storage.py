@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adgen.emit.expression import Expression, assignment, element, increment, product
+from adgen.emit.expression import Expression, assignment, increment, product
 from adgen.emit.text import c_type
 from adgen.emit.values import described
 from adgen.ir import core
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 def place(body: Body, buffer: Value, indices: Sequence[Value]) -> Expression:
     """An element of a buffer."""
     used = [body.values.use(index) for index in indices]
-    name = body.buffers[buffer]
-    made = element(name, body.uses.root[buffer], used, body.extents[buffer])
-    spoken = body.pointers.get(buffer, name)
+    made = body.element(buffer, used)
+    spoken = body.pointers.get(buffer, body.buffers[buffer])
     return replace(made, hint=described(spoken, used))
 
 

@@ -21,6 +21,7 @@ Elementwise operations are rows of `adgen.ops`; these here are the ones that eve
 | `call` | scalars | `callee` (its name), `types` (of the results) | what the callee returns |
 | `contract` | target, left, right, factor, rows, columns, depth, indices of the first element of each | `axes` | |
 | `swap` | two buffers | | they exchange their contents |
+| `add_up` | target, parts | | adds to each element of the target the sum of its row of parts |
 | `kink` | a distance, numbers to show | `operation`, `says` | |
 | `custom` | inputs, outputs | `outputs` (how many), `types` (of the results), callees | what the region yields |
 | `external` | inputs, outputs | `outputs` (how many), `types` (of the results), `external` (what runs) | its results |
@@ -52,6 +53,8 @@ vector for the only output, and then `solve` names a callee that solves linear s
 A `custom` operation with `external`, an `ops.foreign.ForeignFunction`, runs a C function on its inputs and outputs; its
 region says what that may read and write, of `unknown` numbers, and it has no rules.  The last thing before emission
 makes an `external` operation of it, which no other pass meets.
+`add_up`: the parts have one more axis than the target, and the sum is over that, in a fixed order.  It is made as the
+last thing before emission for a device, as the attributes `grid`, `order` and `atomic` are (`passes.grids`).
 `kink`: what is composed of several operations has no derivative where the distance is zero; `says` is what it is taken
 to be.  Without operands: it has one everywhere.  It is made for `passes.kinks` alone, and no other pass meets it.
 `tap`: what a value is shifted by so that there is a derivative for it, at the top level of the body.
@@ -232,6 +235,13 @@ def _swap(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     return ()
 
 
+def _add_up(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    target = _buffer(types)
+    if types[1:] != (Buffer(target.element, target.rank + 1),):
+        raise _fail("the parts are a buffer of the same elements with one more axis")
+    return ()
+
+
 def _kink(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     if not all(isinstance(kind, Scalar) for kind in types) or (types and not is_float(types[0])):
         raise _fail("a distance is a floating-point number")
@@ -263,16 +273,17 @@ EXTERNAL = Row("external", _external)
 UNKNOWN = Row("unknown", _const)
 KINK = Row("kink", _kink)
 SWAP = Row("swap", _swap)
+ADD_UP = Row("add_up", _add_up)
 
 CORE_ROWS = (
     CONST, TABLE, TAP, ALLOC, RESHAPE, DIM, LOAD, STORE, ACCUMULATE, CHECK, FOR, WHILE, IF, STACK, PUSH, POP, CALL,
-    CONTRACT, CUSTOM, EXTERNAL, UNKNOWN, KINK, SWAP,
+    CONTRACT, CUSTOM, EXTERNAL, UNKNOWN, KINK, SWAP, ADD_UP,
 )  # fmt: skip
 
 
 LOOPS = (FOR, WHILE)
 ACCESSES = {LOAD: 1, STORE: 2, ACCUMULATE: 2}  # where the indices start
-WRITES = (STORE, ACCUMULATE, CONTRACT)  # into the first operand
+WRITES = (STORE, ACCUMULATE, CONTRACT, ADD_UP)  # into the first operand
 OWNERS = (*LOOPS, IF, CUSTOM)  # of regions
 
 

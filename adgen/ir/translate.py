@@ -310,6 +310,10 @@ class Translator:
         first, second = (self.name(value) for value in operation.operands)
         self.line(depth, f"{first}[...], {second}[...] = {second}.copy(), {first}.copy()")
 
+    def add_up(self, operation: Operation, depth: int) -> None:
+        target, parts = (self.name(value) for value in operation.operands)
+        self.line(depth, f"{target}[...] += {parts}.sum(-1)")
+
     def stack(self, operation: Operation, depth: int) -> None:
         self.line(depth, f"{self.name(operation.result)} = []")
 
@@ -385,4 +389,5 @@ RULES: dict[Row, Callable[[Translator, Operation, int], None]] = {
     core.CUSTOM: Translator.custom,
     core.EXTERNAL: Translator.external,
     core.SWAP: Translator.swap,
+    core.ADD_UP: Translator.add_up,
 }

@@ -1,0 +1,151 @@
+"""The C++ that emitted CUDA files contain when they need it."""
+
+from __future__ import annotations
+
+import re
+
+from adgen.emit.helpers import EXTENT, FAIL, FAIL_FOUR, RESERVE, TIMES
+from adgen.ops.spelling import C_TYPES
+
+BLOCKS = """/* Blocks for so many iterations; where that is not enough, threads take several of them. */
+static inline unsigned adgen_blocks(int64_t iterations, int64_t threads, int64_t most)
+{
+    const int64_t blocks = iterations > 0 ? (iterations - 1) / threads + 1 : 1;
+    return (unsigned)(blocks < most ? blocks : most);
+}"""
+
+THREADS = """/* The 256 threads of a block for two axes, of which x has so many iterations. */
+static inline dim3 adgen_threads(int64_t columns)
+{
+    unsigned x = 1;
+    while (x < 256 && x < columns) x *= 2;
+    return dim3(x, 256 / x, 1);
+}"""
+
+PLANE = """/* Blocks of adgen_threads for two axes. */
+static inline dim3 adgen_plane(int64_t rows, int64_t columns)
+{
+    const dim3 threads = adgen_threads(columns);
+    return dim3(adgen_blocks(columns, threads.x, 65535), adgen_blocks(rows, threads.y, 65535), 1);
+}"""
+
+TAKE = """/* The next part of the workspace, as adgen_reserve counted it. */
+static inline void *adgen_take(void **work, size_t bytes)
+{
+    unsigned char *const part = (unsigned char *)*work;
+    *work = part + (bytes / 64 + 1) * 64;
+    return part;
+}"""
+
+LAUNCHED = """/* The status of a call that has put its work into the stream. */
+static inline int adgen_launched(int64_t *detail)
+{
+    const cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess) return 0;
+    detail[0] = error;
+    return -2;
+}"""
+
+FAILED = """/* Whether a kernel before this one has failed. */
+static __device__ inline bool adgen_failed(const int64_t *failure, int64_t launch)
+{
+    const int64_t noted = *(const volatile int64_t *)(failure + 1);
+    return noted != 0 && noted < launch;
+}"""
+
+NOTE = """/* A check failed in a kernel: note where and four numbers about it, unless an iteration before this one failed. */
+static __device__ inline void adgen_fail_four(int64_t *failure, int64_t launch, int64_t row, int64_t column,
+        int64_t first, int64_t second, int64_t third, int64_t fourth, int site)
+{
+    unsigned long long *const lock = (unsigned long long *)failure;
+    while (atomicCAS(lock, 0ull, 1ull) != 0ull) {
+    }
+    __threadfence();
+    volatile int64_t *const noted = failure;
+    if (noted[1] == 0 || row < noted[2] || (row == noted[2] && column < noted[3])) {
+        noted[1] = launch;
+        noted[2] = row;
+        noted[3] = column;
+        noted[4] = site;
+        noted[5] = first;
+        noted[6] = second;
+        noted[7] = third;
+        noted[8] = fourth;
+    }
+    __threadfence();
+    atomicExch(lock, 0ull);
+}"""
+
+NOTE_TWO = """/* The same with two numbers about it. */
+static __device__ inline void adgen_fail(int64_t *failure, int64_t launch, int64_t row, int64_t column, int64_t first,
+        int64_t second, int site)
+{
+    adgen_fail_four(failure, launch, row, column, first, second, 0, 0, site);
+}"""
+
+ADD_UP = """/* Adds to each element of the target the sum of its row of parts: a block for each, always in the same order. */
+static __global__ void __launch_bounds__(1024) adgen_add_up_%(type)s(%(type)s *__restrict__ target, int64_t count,
+        const %(type)s *__restrict__ parts, int64_t width)
+{
+    __shared__ %(type)s sums[32];
+    for (int64_t k = blockIdx.x; k < count; k += gridDim.x) {
+        %(type)s sum = 0;
+        for (int64_t i = threadIdx.x; i < width; i += blockDim.x) sum += parts[k * width + i];
+        for (unsigned step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
+        if (threadIdx.x %% 32 == 0) sums[threadIdx.x / 32] = sum;
+        __syncthreads();
+        if (threadIdx.x < 32) {
+            sum = threadIdx.x < blockDim.x / 32 ? sums[threadIdx.x] : 0;
+            for (unsigned step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
+            if (threadIdx.x == 0) target[k] += sum;
+        }
+        __syncthreads();
+    }
+}"""
+
+WIDTH = """/* Threads that add up so many parts. */
+static inline unsigned adgen_width(int64_t parts)
+{
+    unsigned threads = 32;
+    while (threads < 1024 && 4 * (int64_t)threads < parts) threads *= 2;
+    return threads;
+}"""
+
+
+def cuda_helpers(text: str) -> list[str]:
+    """The helpers that some text calls, in an order that compiles."""
+    kinds = [kind for kind in C_TYPES.values() if f"adgen_add_up_{kind}<<<" in text]
+    found = []
+    noting = "adgen_failed(failure" in text
+    for name, helper in (
+        ("adgen_times(", TIMES),
+        ("adgen_extent(", EXTENT),
+        ("adgen_reserve(", RESERVE),
+        ("adgen_take(", TAKE),
+        ("adgen_launched(", LAUNCHED),
+    ):
+        if name in text:
+            found.append(helper)
+    if "<<<adgen_blocks(" in text or "<<<adgen_plane(" in text or kinds:
+        found.append(BLOCKS)
+    if "<<<adgen_plane(" in text:
+        found += [THREADS, PLANE]
+    if kinds:
+        found += [WIDTH, *(ADD_UP % {"type": kind} for kind in kinds)]
+    if noting:
+        found += [FAILED, NOTE]
+        found += [NOTE_TWO] if re.search(r"adgen_fail\(failure", text) else []
+    if re.search(r"adgen_fail(_four)?\(detail", text):
+        found.append(FAIL)
+    if "adgen_fail_four(detail" in text:
+        found.append(FAIL_FOUR)
+    return found
+
+
+def for_device(helper: str) -> str:
+    """A helper function of an operation for host and device; constant arrays are the device's."""
+    text = re.sub(r"^static const ", "static __device__ const ", helper, flags=re.MULTILINE)
+    where = "__device__" if "__device__ const" in text else "__host__ __device__"
+    return re.sub(r"^static inline ", f"static {where} inline ", text, flags=re.MULTILINE).replace(
+        "*restrict ", "*__restrict__ "
+    )

@@ -1,0 +1,232 @@
+"""The text of the host's part of an entry: memory, loops around kernels, launches.
+
+Comes in: what `outline` made of a function, and the texts of its kernels.  Goes out: a function that takes device
+pointers, a workspace and a stream.  Guaranteed: it allocates nothing and waits for nothing, so that its calls can be
+recorded; all it does is put work into the stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from adgen.emit import storage
+from adgen.emit.body import RULES, Body
+from adgen.emit.cuda.kernel import KernelText
+from adgen.emit.cuda.outline import BLOCK, LAUNCH, SLICED, Kernel, Outlined
+from adgen.emit.expression import Expression, reads_of
+from adgen.emit.functions import CFunction, FunctionWriter
+from adgen.emit.interface import Interface
+from adgen.emit.layout import Layout, wrapped
+from adgen.emit.memory import TAKE
+from adgen.emit.names import Names
+from adgen.emit.profile import Profile
+from adgen.emit.text import c_type
+from adgen.emit.uses import Uses
+from adgen.ir import core
+from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.types import Buffer
+
+CUDA = Profile("cuda", frame=0)
+FAILURE = 16  # numbers in which a failed check is noted
+LARGEST_GRID = 2147483647
+REST = ("void *work", "int64_t *detail", "int64_t *failure", "cudaStream_t stream")
+
+
+class HostBody(Body):
+    """Writes the body of a host's function."""
+
+    def __init__(self, texts: Mapping[Kernel, KernelText], *arguments: object) -> None:
+        super().__init__(*arguments)  # type: ignore[arg-type]
+        self.texts = texts
+        self.rules = {
+            **RULES,
+            core.ALLOC: alloc,
+            core.TABLE: lambda body, operation: None,
+            core.ADD_UP: add_up,
+            TAKE: take,
+            LAUNCH: launch,
+        }
+
+
+def take(body: HostBody, operation: Operation) -> None:
+    """A buffer's part of the workspace."""
+    buffer: Value = operation.attributes["buffer"]
+    name = body.buffers[buffer]
+    extents = [body.values.lasting(extent) for extent in operation.operands]
+    size = storage.bytes_of(name, storage.counted(body, operation.operands, extents))
+    kind = c_type(buffer.type)
+    fixed = "" if buffer in body.plan.exchanged else "const "
+    text = f"{kind} *{fixed}{name} = ({kind} *)adgen_take(&work, {size.replace(f'*{name}', f'({kind})')});"
+    body.values.emit(text, None, reads_of(extents) if extents else ())
+
+
+def alloc(body: HostBody, operation: Operation) -> None:
+    """Memory of the device, cleared unless its contents do not matter."""
+    buffer = operation.result
+    extents = body.extents[buffer] = storage.extents_of(body, operation, operation.operands)
+    if operation.attributes["zero"]:
+        name = body.buffers[buffer]
+        size = storage.bytes_of(name, storage.counted(body, operation.operands, extents))
+        reads = frozenset[object]().union(*(extent.reads for extent in extents))
+        body.values.emit(f"cudaMemsetAsync({name}, 0, {size}, stream);", operation.span, reads | {buffer})
+
+
+def pieces(body: HostBody, buffer: Value, axes: Iterable[int]) -> tuple[list[str], frozenset[object]]:
+    """A buffer and some of its extents as arguments, and what they read."""
+    extents = [body.extents[buffer][axis] for axis in axes]
+    reads = frozenset[object]((body.uses.root[buffer],)).union(*(extent.reads for extent in extents))
+    return [body.buffers[buffer], *(extent.text for extent in extents)], reads
+
+
+def launch(body: HostBody, operation: Operation) -> None:
+    """`f_grad_1<<<blocks, threads, 0, stream>>>(...)`."""
+    kernel: Kernel = operation.attributes["kernel"]
+    text, values = body.texts[kernel], body.values
+    parameters = kernel.function.parameters
+    given = operation.operands[: len(parameters)]
+    slices = operation.operands[len(parameters) : len(operation.operands) - kernel.axes]
+    trips = [values.lasting(value) for value in operation.operands[len(operation.operands) - kernel.axes :]]
+    arguments: list[str] = []
+    reads: frozenset[object] = reads_of(trips) if trips else frozenset()
+    for parameter, value in zip(parameters, given, strict=True):
+        if isinstance(value.type, Buffer):
+            texts, read = pieces(body, value, [axis for owner, axis in text.extents if owner is parameter])
+            arguments += texts
+        else:
+            expression = values.lasting(value)
+            arguments.append(expression.text)
+            read = expression.reads
+        reads |= read
+    for value in slices:
+        texts, read = pieces(body, value, ())
+        arguments += texts
+        reads |= read
+    if text.noting:
+        arguments += ["failure", "++launch"]
+    shape = configuration([trip.text for trip in trips], bool(slices))
+    values.emit(f"{text.name}<<<{shape}, 0, stream>>>({', '.join(arguments)});", operation.span, reads)
+
+
+def configuration(trips: Sequence[str], sliced: bool) -> str:
+    """Blocks and threads for iterations along x, or x and y."""
+    match trips:
+        case []:
+            return "1, 1"
+        case [x]:
+            most = SLICED // BLOCK if sliced else LARGEST_GRID
+            return f"adgen_blocks({x}, {BLOCK}, {most}), {BLOCK}"
+        case _:
+            x, y = trips
+            return f"adgen_plane({y}, {x}), adgen_threads({x})"
+
+
+def add_up(body: HostBody, operation: Operation) -> None:
+    """Parts of sums are brought together."""
+    target, parts = operation.operands
+    assert isinstance(target.type, Buffer)
+    count = Expression("1")
+    for extent in body.extents[target]:
+        count = storage.product(count, extent)
+    width = body.extents[parts][-1]
+    kind = c_type(target.type)
+    reads = reads_of([count, width, *body.extents[target]]) | {body.uses.root[target], body.uses.root[parts]}
+    body.values.emit(
+        f"adgen_add_up_{kind}<<<adgen_blocks({count.text}, 1, {LARGEST_GRID}), adgen_width({width.text}), 0, stream>>>("
+        f"{body.buffers[target]}, {count.text}, {body.buffers[parts]}, {width.text});",
+        operation.span,
+        reads,
+    )
+
+
+class HostWriter(FunctionWriter):
+    """Writes the host's part of one function."""
+
+    def __init__(
+        self,
+        original: Function,
+        outlined: Outlined,
+        texts: Mapping[Kernel, KernelText],
+        c_name: str,
+        sites: list[Operation],
+        helpers: dict[str, None],
+        file_names: Iterable[str],
+        fixed: Mapping[tuple[int, int], int],
+    ) -> None:
+        self.original = original
+        self.texts = texts
+        super().__init__(
+            outlined.host,
+            c_name,
+            sites,
+            helpers,
+            {},
+            {*file_names, "failure", "stream", "launch", "dim3"},
+            profile=CUDA,
+            fixed=fixed,
+        )
+
+    def _written(self) -> set[Value]:
+        """The parameters that kernels store into."""
+        whole, self.function = self.function, self.original
+        found = super()._written()
+        self.function = whole
+        return found
+
+    @property
+    def noting(self) -> bool:
+        """True when something can fail in a kernel."""
+        return any(text.noting for text in self.texts.values())
+
+    def inputs(self) -> list[str]:
+        """The declarations of the parameters."""
+        return [text.replace("*restrict ", "*__restrict__ ") for text in super().inputs()]
+
+    def outputs(self) -> list[str]:
+        """The declarations of the results."""
+        return [text.replace("*restrict ", "*__restrict__ ") for text in super().outputs()]
+
+    def write(self, note: str) -> CFunction:
+        """The text; `note` is added to the comment above the function."""
+        made = super().write(note)
+        prototype = f"int {self.c_name}({', '.join([*self.inputs(), *self.outputs(), *REST])})"
+        unused = self.unused(made.lines, ["work", "failure", "stream"])
+        known = [line for line in unused if line not in made.lines]
+        return replace(made, prototype="\n".join(wrapped(prototype, 0)), lines=[*known, *made.lines])
+
+    def interface(self, formula: str) -> Interface:
+        """What a caller must know: the results as the function of the user's has them."""
+        made = super().interface(formula)
+        results = [
+            replace(parameter, type=value.type)
+            for parameter, value in zip(made.results, self.original.results, strict=True)
+        ]
+        return replace(made, results=tuple(results))
+
+    def body(self, function: Function) -> Body:
+        """A writer that knows the parameters."""
+        made = [o.result for o in walk(function.body) if o.row in (core.ALLOC, core.RESHAPE)]
+        uses = Uses(function, frozenset(made))
+        body = HostBody(self.texts, uses, self.plan, Names(self.taken), self.sites, self.helpers, {})
+        for value, name in self.names.items():
+            if isinstance(value.type, Buffer):
+                body.buffers[value] = name
+                body.extents[value] = [Expression(self.extents[value, axis]) for axis in range(value.type.rank)]
+            else:
+                body.values.known[value] = Expression(name)
+        return body
+
+    def main(self) -> list[str]:
+        """The lines of the function itself."""
+        body, plan = self.body(self.plan.main()), self.plan
+        values = body.values
+        for buffer in plan.workspace:
+            body.buffers[buffer] = values.hold(buffer, buffer.name or "buffer")
+        for buffer, position in plan.result.items():
+            body.buffers[buffer] = self.result_names[position]
+        if self.noting:
+            values.emit("int64_t launch = 0;", None)
+            values.emit(f"cudaMemsetAsync(failure, 0, {FAILURE} * sizeof *failure, stream);", None)
+        body.region(body.uses.function.body)
+        self.close(body)
+        return [*Layout().lines(values.statements, 1), "    return adgen_launched(detail);"]

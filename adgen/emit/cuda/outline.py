@@ -1,0 +1,495 @@
+"""A function as what a host does and the kernels that it launches.
+
+Comes in: a function in which `passes.grids` has marked the loops that are kernels.  Goes out: a function of the host,
+whose operations are integers, memory, loops and branches around kernels, and `launch`.  Guaranteed: every operation on
+the contents of memory is in a kernel; kernels are launched in the order of the program, so one sees what those before it
+have written.
+
+A marked loop is a kernel; what stands between two of them is one that a single thread runs.  A scalar that one kernel
+makes and another needs goes through a *cell*, an array of the device without axes; so does what a loop of the host
+carries.  Memory that a thread makes and that is not small is a *slice*: element `k` of thread `t` is at
+`k * threads + t`, so neighbouring threads touch neighbouring memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NoReturn
+
+from adgen import ops
+from adgen.diagnostics import AdgenError
+from adgen.emit.memory import Plan, plan_memory
+from adgen.ir import core
+from adgen.ir.builder import Builder
+from adgen.ir.hosted import Hosted
+from adgen.ir.nodes import Attributes, Function, Operation, Region, Row, Value, walk, walk_one
+from adgen.ir.translate import free_values
+from adgen.ir.types import Buffer, Scalar, Stack, Type
+
+BLOCK = 256  # threads
+SLICED = 1 << 16  # threads that have slices
+FRAME = 256  # elements of all arrays together that a thread has for itself
+CHEAP = (ops.ADD, ops.SUB, ops.MUL, ops.NEG)
+MOST_REPEATED = 3  # operations on integers that every thread repeats
+
+
+def _nothing(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    return ()
+
+
+LAUNCH = Row("launch", _nothing)  # a kernel with what it takes, its slices, and the iterations along x and y
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """One kernel: its body, whose parameters are what it takes; the buffers that are slices; how many axes it has."""
+
+    function: Function
+    plan: Plan
+    axes: int
+    span: object = None
+
+    @property
+    def slices(self) -> tuple[Value, ...]:
+        """The buffers of each thread that are parts of one array."""
+        return tuple(self.plan.workspace)
+
+
+@dataclass
+class Outlined:
+    """A function of the host and its kernels, in the order of their launches."""
+
+    host: Function
+    kernels: list[Kernel] = field(default_factory=list)
+
+
+def outline(function: Function) -> Outlined:
+    """The host's function and the kernels.
+
+    Raises AdgenError when a device cannot run the function.
+    """
+    for operation in walk(function.body):
+        _require(function, operation)
+    return _Outliner(_boxed(function)).made()
+
+
+def _require(function: Function, operation: Operation) -> None:
+    if operation.row is core.STACK:
+        _refuse(
+            operation,
+            f"`{function.name}` records a `while` whose iterations cannot be counted, which takes memory of a size that is "
+            "not known before a kernel starts",
+            "bound them, as `for _ in range(100):` with `break`, or leave out reverse mode: --emit value,jvp",
+        )
+    if operation.row is core.CALL:
+        _refuse(operation, f"`{operation.attributes['callee']}` calls itself, which kernels do not", "write it as a loop")
+    if operation.row is core.EXTERNAL:
+        name = operation.attributes["external"].name
+        _refuse(operation, f"`{name}` is a C function, which a device cannot call", "compile for the target c")
+
+
+def _refuse(operation: Operation, message: str, help: str) -> NoReturn:
+    raise AdgenError("AD345", message, operation.span, help)
+
+
+def _boxed(function: Function) -> Function:
+    """The function with arrays without axes for its scalar results: nothing but memory comes back from a device."""
+    builder = Builder()
+    cells = {o.result: o.operands[0] for o in function.body.operations if "cell" in o.attributes}
+    results: list[Value] = []
+    with builder.block(function.parameters) as block:
+        block.operations += function.body.operations
+        for value, name in zip(function.results, function.result_names, strict=True):
+            cell = cells.get(value, value)
+            boxed = isinstance(cell.type, Buffer) and cell not in results
+            results.append(cell if boxed else _box(builder, value, name))
+    region = Region(function.parameters, tuple(block.operations), tuple(results))
+    return Function(function.name, region, function.result_names, function.span, function.notes)
+
+
+def _box(builder: Builder, value: Value, name: str) -> Value:
+    assert isinstance(value.type, Scalar)
+    box = builder.alloc(value.type, (), name, zero=False)
+    builder.store(box, value)
+    return box
+
+
+class _Outliner:
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.hosted = Hosted(function)
+        self.definitions = {value: operation for operation in walk(function.body) for value in operation.results}
+        self.marked = _around(function.body)
+        self.users = _users(function)
+        self.builder = Builder()
+        self.builder.span = function.span
+        self.mapping: dict[Value, Value] = {}
+        self.cells: dict[Value, Value] = {}  # of the device's scalars
+        self.pending: list[Operation] = []
+        self.kernels: list[Kernel] = []
+
+    def made(self) -> Outlined:
+        function = self.function
+        with self.builder.block(function.parameters) as block:
+            self.region(function.body.operations)
+            self.flush()
+            block.results = tuple(self.mapping[value] for value in function.results)
+        host = Function(function.name, block.region(), function.result_names, function.span, function.notes)
+        return Outlined(host, self.kernels)
+
+    # -- the host --------------------------------------------------------------------------------------------------
+
+    def region(self, operations: Iterable[Operation]) -> None:
+        """Sort operations into those of the host and those of kernels."""
+        for operation in operations:
+            rule = self.rule(operation)
+            if rule is None:
+                self.pending.append(operation)
+            else:
+                outer, self.builder.span = self.builder.span, operation.span or self.builder.span
+                rule(operation)
+                self.builder.span = outer
+
+    def rule(self, operation: Operation):  # type: ignore[no-untyped-def]
+        """What the host does about an operation; None for one that belongs to a kernel."""
+        row = operation.row
+        if row is core.FOR and "grid" in operation.attributes:
+            return self.launch_loop
+        if operation in self.marked:
+            return self.loop if row is core.FOR else self.branch
+        if row in (core.ALLOC, core.RESHAPE):
+            return self.memory
+        if "cell" in operation.attributes:
+            return self.read_cell
+        if row is core.TABLE or (row.pure and not operation.regions and self.hosted.knows(operation.results)):
+            return self.copy
+        if row in (core.ADD_UP, core.SWAP) or (row is core.CHECK and self.hosted.knows(operation.operands)):
+            return self.in_turn
+        return None
+
+    def copy(self, operation: Operation) -> None:
+        """An operation of the host's."""
+        operands = [self.mapping.get(value, value) for value in operation.operands]
+        names = [value.name for value in operation.results]
+        if operation.row is core.DIM:
+            results: tuple[Value, ...] = (self.builder.dim(operands[0], operation.attributes["axis"]),)
+        else:
+            results = self.builder.emit(operation.row, operands, operation.attributes, (), names)
+        self.mapping.update(zip(operation.results, results, strict=True))
+
+    def in_turn(self, operation: Operation) -> None:
+        """An operation of the host's that comes after all before it."""
+        self.flush()
+        self.copy(operation)
+
+    def read_cell(self, operation: Operation) -> None:
+        """A number that is in memory of its own."""
+        self.cells[operation.result] = self.mapping[operation.operands[0]]
+
+    def memory(self, operation: Operation) -> None:
+        """Memory that kernels share."""
+        extents = operation.operands[operation.row is core.RESHAPE :]
+        if not self.hosted.knows(extents):
+            name = operation.result.name or "an array"
+            _refuse(
+                operation,
+                f"the size of `{name}` is known only when the device gets there",
+                "make its extents of those of the arguments, of integer arguments and of numbers",
+            )
+        self.copy(operation)
+
+    def loop(self, operation: Operation) -> None:
+        """A loop of the host around kernels; what it carries is in cells."""
+        region = operation.regions[0]
+        cells = self.carried(operation.results, operation.operands[2:])
+        index = Value(region.arguments[0].type, region.arguments[0].name)
+        self.mapping[region.arguments[0]] = index
+        self.cells.update(zip(region.arguments[1:], cells, strict=True))
+        ends = [self.mapping.get(value, value) for value in operation.operands[:2]]
+        with self.builder.block((index,)) as block:
+            self.yielding(region, cells, operation)
+        attributes = {"step": operation.attributes["step"], "exit": False}
+        self.builder.emit(core.FOR, ends, attributes, (block.region(),))
+        self.cells.update(zip(operation.results, cells, strict=True))
+
+    def branch(self, operation: Operation) -> None:
+        """A branch of the host around kernels; what it chooses is in cells."""
+        cells = self.carried(operation.results, ())
+        regions = []
+        for region in operation.regions:
+            with self.builder.block() as block:
+                self.yielding(region, cells, operation)
+            regions.append(block.region())
+        condition = self.mapping.get(operation.operands[0], operation.operands[0])
+        self.builder.emit(core.IF, (condition,), {"types": ()}, regions)
+        self.cells.update(zip(operation.results, cells, strict=True))
+
+    def carried(self, results: Sequence[Value], initial: Sequence[Value]) -> list[Value]:
+        """Cells for some results, with their first values."""
+        cells = [self.cell(value) for value in results]
+        self.pending += [_store(cell, value) for cell, value in zip(cells, initial)]
+        self.flush()
+        return cells
+
+    def yielding(self, region: Region, cells: Sequence[Value], owner: Operation) -> None:
+        """The operations of a region, and what it yields into cells."""
+        self.region(region.operations)
+        pairs = zip(cells, region.results, strict=True)
+        self.pending += [_store(cell, value) for cell, value in pairs if self.cells.get(value) is not cell]
+        self.flush(owner)
+
+    def cell(self, value: Value) -> Value:
+        """Memory for a scalar."""
+        assert isinstance(value.type, Scalar)
+        return self.builder.alloc(value.type, (), value.name, zero=False)
+
+    def on_host(self, value: Value) -> Value:
+        """A known scalar as the host has it."""
+        if value in self.mapping:
+            return self.mapping[value]
+        operation = self.definitions.get(value)
+        if operation is None:
+            return value
+        for operand in operation.operands:
+            if isinstance(operand.type, Scalar):
+                self.on_host(operand)
+        self.copy(operation)
+        return self.mapping[value]
+
+    # -- kernels ---------------------------------------------------------------------------------------------------
+
+    def launch_loop(self, operation: Operation) -> None:
+        """A marked loop is a kernel."""
+        self.flush()
+        self.kernel([operation], [o for o in walk_one(operation) if "grid" in o.attributes], None)
+
+    def flush(self, owner: Operation | None = None) -> None:
+        """What has been left for one thread is a kernel; `owner` is the control flow that its stores yield to."""
+        operations, self.pending = self.pending, []
+        if operations:
+            self.kernel(operations, [], owner)
+
+    def kernel(self, operations: Sequence[Operation], loops: Sequence[Operation], owner: Operation | None) -> None:
+        """Make a kernel of some operations and launch it."""
+        kernel, given = self.body(operations, owner)
+        axes = len(loops)
+        if axes > 1 and kernel.workspace:  # slices are counted along one axis
+            operations = [_flat(operation) for operation in operations]
+            kernel, given = self.body(operations, owner)
+            axes = 1
+        trips = [self.trips(loop) for loop in reversed(loops[:axes])]
+        found = Kernel(kernel.function, kernel, axes)
+        self.kernels.append(found)
+        slices = [self.slice(kernel, buffer, given, trips) for buffer in kernel.workspace]
+        operands = [*given.values(), *slices, *trips]
+        span = operations[0].span
+        self.builder.emit(LAUNCH, operands, {"kernel": found}, span=span)
+
+    def body(self, operations: Sequence[Operation], owner: Operation | None) -> tuple[Plan, dict[Value, Value]]:
+        """A kernel's function and where its memory is; what the host gives it, by its parameters."""
+        capture = _Capture(self)
+        builder = capture.builder
+        builder.span = operations[0].span
+        inside = {inner for operation in operations for inner in walk_one(operation)}
+        made = [value for operation in operations for value in operation.results if isinstance(value.type, Scalar)]
+        with builder.block() as block:
+            capture.all(operations)
+            _clone(builder, operations, capture.mapping)
+            for value in made:
+                if any(user not in inside and user is not owner for user in self.users.get(value, ())):
+                    cell = self.cells.get(value) or self.cell(value)
+                    self.cells[value] = cell
+                    builder.store(capture.buffer(cell), capture.mapping[value])
+        block.arguments = tuple(capture.given)
+        function = Function(self.function.name, block.region(), (), operations[0].span)
+        plan = plan_memory(function, False, FRAME)
+        for buffer in plan.heap:
+            made_by = plan.definition[buffer]
+            _refuse(
+                made_by,
+                f"the size of `{buffer.name or 'an array'}` is known only when a kernel gets there",
+                "make its extents of those of the arguments, of integer arguments and of numbers",
+            )
+        return plan, capture.given
+
+    def trips(self, loop: Operation) -> Value:
+        """The number of iterations of a loop."""
+        builder = self.builder
+        start, stop = (self.on_host(value) for value in loop.operands[:2])
+        step: int = loop.attributes["step"]
+        first, last = (start, stop) if step > 0 else (stop, start)
+        span = builder.op(ops.SUB, last, first)
+        if abs(step) > 1:
+            more = builder.op(ops.ADD, span, builder.index(abs(step) - 1))
+            span = builder.op(ops.FLOORDIV, more, builder.index(abs(step)))
+        return span
+
+    def slice(self, plan: Plan, buffer: Value, given: Mapping[Value, Value], trips: Sequence[Value]) -> Value:
+        """The array of which each thread has a part."""
+        builder = self.builder
+        mapping = dict(given)
+        _clone(builder, plan.entry, mapping)
+        threads = builder.index(1)
+        if trips:
+            blocks = builder.op(ops.ADD, trips[0], builder.index(BLOCK - 1))
+            whole = builder.op(ops.MUL, builder.op(ops.FLOORDIV, blocks, builder.index(BLOCK)), builder.index(BLOCK))
+            threads = builder.op(ops.MINIMUM, builder.op(ops.MAXIMUM, whole, builder.index(BLOCK)), builder.index(SLICED))
+        extents = [builder.op(ops.MAXIMUM, mapping.get(e, e), builder.index(0)) for e in plan.workspace[buffer]]
+        assert isinstance(buffer.type, Buffer)
+        return builder.alloc(buffer.type.element, (*extents, threads), f"{buffer.name or 'buffer'}_slices", zero=False)
+
+
+class _Capture:
+    """What a kernel takes from outside, as its parameters."""
+
+    def __init__(self, outliner: _Outliner) -> None:
+        self.outliner = outliner
+        self.builder = Builder()
+        self.mapping: dict[Value, Value] = {}
+        self.given: dict[Value, Value] = {}  # by parameter: what the host has
+        self.parameters: dict[Value, Value] = {}  # by what the host has
+
+    def all(self, operations: Sequence[Operation]) -> None:
+        """Everything that some operations read and do not define; arrays first."""
+        inside = {value for operation in operations for value in operation.results}
+        free = [v for o in operations for v in free_values(o) if v not in inside]
+        for value in sorted(dict.fromkeys(free), key=lambda value: isinstance(value.type, Scalar)):
+            self.value(value)
+
+    def value(self, value: Value) -> Value:
+        """A value as the kernel has it."""
+        if value not in self.mapping:
+            outer, self.builder.span = self.builder.span, None
+            self.mapping[value] = self.array(value) if isinstance(value.type, Buffer) else self.scalar(value)
+            self.builder.span = outer
+        return self.mapping[value]
+
+    def array(self, value: Value) -> Value:
+        """A buffer: constant ones are the file's, and other shapes of one are made from it."""
+        operation = self.outliner.definitions.get(value)
+        assert not isinstance(value.type, Stack)
+        if operation is not None and operation.row is core.TABLE:
+            (made,) = self.builder.emit(core.TABLE, (), operation.attributes, names=(value.name,))
+            return made
+        if operation is not None and operation.row is core.RESHAPE:
+            operands = [self.value(operand) for operand in operation.operands]
+            (made,) = self.builder.emit(core.RESHAPE, operands, names=(value.name,))
+            return made
+        return self.buffer(self.outliner.mapping.get(value, value))
+
+    def buffer(self, host: Value) -> Value:
+        """A parameter for memory of the host's."""
+        return self.parameter(host, host.name or "buffer")
+
+    def parameter(self, host: Value, name: str) -> Value:
+        if host not in self.parameters:
+            parameter = self.parameters[host] = Value(host.type, name)
+            self.given[parameter] = host
+        return self.parameters[host]
+
+    def scalar(self, value: Value) -> Value:
+        """A scalar: a constant, an extent of an array that is taken, a cell's contents, or what the host knows."""
+        outliner, operation = self.outliner, self.outliner.definitions.get(value)
+        if value in outliner.cells:
+            return self.builder.load(self.buffer(outliner.cells[value]), name=value.name)
+        assert value in outliner.hosted.values, value
+        if operation is not None and operation.row is core.CONST:
+            return self.builder.const(operation.attributes["value"], value.type, value.name)
+        if operation is not None and operation.row is core.DIM and operation.operands[0] in self.mapping:
+            return self.builder.dim(self.mapping[operation.operands[0]], operation.attributes["axis"])
+        if operation is not None and operation.row in CHEAP and self.depth(value) <= MOST_REPEATED:
+            return self.builder.op(operation.row, *map(self.value, operation.operands), name=value.name)
+        name = value.name
+        if not name and operation is not None and operation.row is core.DIM:
+            name = f"{operation.operands[0].name or 'buffer'}_n{operation.attributes['axis']}"
+        return self.parameter(outliner.on_host(value), name or "number")
+
+    def depth(self, value: Value) -> int:
+        """How many operations a cheap integer takes."""
+        operation = self.outliner.definitions.get(value)
+        if operation is None or operation.row not in CHEAP or value.type.__class__ is not Scalar:
+            return 0
+        return 1 + sum(map(self.depth, operation.operands))
+
+
+def _store(cell: Value, value: Value) -> Operation:
+    return Operation(core.STORE, (cell, value), ())
+
+
+def _flat(loop: Operation) -> Operation:
+    """A loop of threads along y, whose inner one is one inside the thread."""
+    region = loop.regions[0]
+    operations = tuple(
+        Operation(o.row, o.operands, o.results, _plain(o.attributes), o.regions, o.span) if "grid" in o.attributes else o
+        for o in region.operations
+    )
+    return Operation(
+        loop.row,
+        loop.operands,
+        loop.results,
+        MappingProxyType({**loop.attributes, "grid": "x"}),
+        (Region(region.arguments, operations, region.results),),
+        loop.span,
+    )
+
+
+def _plain(attributes: Attributes) -> Attributes:
+    return MappingProxyType({name: value for name, value in attributes.items() if name != "grid"})
+
+
+def _around(region: Region) -> set[Operation]:
+    """The operations that have kernels inside of them."""
+    found: set[Operation] = set()
+    for operation in region.operations:
+        if "grid" in operation.attributes:
+            continue
+        for inner in operation.regions:
+            below = _around(inner)
+            here = any("grid" in o.attributes or o.row is core.ADD_UP for o in inner.operations)
+            if below or here:
+                found |= below | {operation}
+    return found
+
+
+def _users(function: Function) -> dict[Value, list[Operation | None]]:
+    """What uses each value: operations, and the owners of regions that yield it."""
+    found: dict[Value, list[Operation | None]] = {}
+
+    def visit(region: Region, owner: Operation | None) -> None:
+        for operation in region.operations:
+            for value in operation.operands:
+                found.setdefault(value, []).append(operation)
+            for inner in operation.regions:
+                visit(inner, operation)
+        for value in region.results:
+            found.setdefault(value, []).append(owner)
+
+    visit(function.body, None)
+    return found
+
+
+def _clone(builder: Builder, operations: Iterable[Operation], mapping: dict[Value, Value]) -> None:
+    """Copies of operations, with the values that they use replaced."""
+    outer = builder.span
+    for operation in operations:
+        builder.span = operation.span or outer
+        operands = [mapping.get(value, value) for value in operation.operands]
+        if operation.row is core.DIM:
+            mapping[operation.result] = builder.dim(operands[0], operation.attributes["axis"])
+            continue
+        regions = [_region(builder, region, mapping) for region in operation.regions]
+        names = [value.name for value in operation.results]
+        results = builder.emit(operation.row, operands, operation.attributes, regions, names)
+        mapping.update(zip(operation.results, results, strict=True))
+    builder.span = outer
+
+
+def _region(builder: Builder, region: Region, mapping: dict[Value, Value]) -> Region:
+    arguments = tuple(Value(value.type, value.name) for value in region.arguments)
+    mapping.update(zip(region.arguments, arguments, strict=True))
+    with builder.block(arguments) as block:
+        _clone(builder, region.operations, mapping)
+        block.results = tuple(mapping.get(value, value) for value in region.results)
+    return block.region()

@@ -1,0 +1,84 @@
+"""What a function for arrays in the memory of the host does around one for arrays in the memory of the device.
+
+Comes in: how an entry is called.  Goes out: the names and lines that the template of such functions takes.  Guaranteed:
+what the function writes is copied back, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from adgen.emit.interface import Interface, Parameter
+from adgen.emit.text import c_type
+
+ENDING = "_host"
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """How a function of the host is called, and the names of the template."""
+
+    interface: Interface
+    names: Mapping[str, object]
+    most: int  # pieces of memory
+
+
+def wrapper(interface: Interface) -> Wrapper:
+    """The function of the host for one of the device."""
+    inputs, passed, given, before, after = [], [], [], [], []
+    for parameter in interface.parameters:
+        kind, name = c_type(parameter.type), parameter.c_name
+        if not parameter.is_buffer:
+            inputs.append(f"{kind} {name}")
+            passed.append(name)
+            given.append(name)
+            continue
+        extents = [f"{name}_n{axis}" for axis in range(parameter.rank)]
+        inputs += [f"{'' if parameter.written else 'const '}{kind} *{name}", *(f"int64_t {text}" for text in extents)]
+        passed += [name, *extents]
+        given += [f"at_{name}", *extents]
+        before += _sized(parameter, extents)
+        before.append(f"{kind} *const at_{name} = memory.copied({name}, bytes_{name});")
+        if parameter.written:
+            after.append(f"memory.back({name}, at_{name}, bytes_{name});")
+    outputs, place = [], 1
+    for result in interface.results:
+        kind, name = c_type(result.type), result.c_name
+        outputs.append(f"{kind} *{name}")
+        extents = [f"sizes[{place + axis}]" for axis in range(result.rank)]
+        place += result.rank
+        before += _sized(result, extents)
+        before.append(f"{kind} *const at_{name} = ({kind} *)memory.room(bytes_{name});")
+        after.append(f"if (status == 0) memory.back({name}, at_{name}, bytes_{name});")
+        given.append(f"at_{name}")
+    name = interface.c_name + ENDING
+    names = {
+        "name": name,
+        "device": interface.c_name,
+        "inputs": _listed(inputs),
+        "outputs": _listed(outputs),
+        "passed": _listed(passed),
+        "given": _listed(given),
+        "before": before,
+        "after": after,
+        "sizes": place,
+    }
+    prototype = f"int {name}({_listed([*inputs, *outputs])}void *work, int64_t *detail)"
+    sizes = f"void {name}_sizes({_listed(inputs)}int64_t *sizes)"
+    made = replace(interface, c_name=name, prototype=f"{prototype};\n{sizes};", workspace="0", room=0)
+    return Wrapper(made, names, len(interface.parameters) + len(interface.results) + 2)
+
+
+def _sized(parameter: Parameter, extents: list[str]) -> list[str]:
+    kind, name = c_type(parameter.type), parameter.c_name
+    if not extents:
+        return [f"const size_t bytes_{name} = sizeof({kind});"]
+    return [
+        f"const int64_t extents_{name}[] = {{{', '.join(extents)}}};",
+        f"const size_t bytes_{name} = bytes_of(sizeof({kind}), extents_{name}, {len(extents)});",
+    ]
+
+
+def _listed(texts: list[str]) -> str:
+    return "".join(f"{text}, " for text in texts)

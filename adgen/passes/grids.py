@@ -1,0 +1,413 @@
+"""Which loops are kernels of a device, one iteration a thread.
+
+Comes in: an optimised function.  Goes out: the same with `grid` on loops whose iterations may run at the same time, and
+with sums over them taken in parts.  Guaranteed: a loop that is marked carries nothing, and its iterations share no
+memory that one of them writes, but by an `accumulate` that is marked `atomic`, with the reason.  The loops around it
+are those that a host runs: it knows where they end.  `order` is the place of a loop's index in what tells which iteration
+of a kernel comes first in the program, and a `load` marked `cell` reads a number that nothing writes again.
+
+- A loop is `x`; a loop whose body is another one, after what any thread may work out again, is `y` around `x`.
+- What a loop adds to carried values is added in parts, one for each thread, that `add_up` brings together in a fixed
+  order: no more than `THREADS` threads, each of which takes every `THREADS`-th iteration.
+- Where the outer loop of two adds to memory of which the inner one owns the elements, as in the sum of the columns of
+  a matrix, the inner loop is `x` and the outer one is taken in parts.
+- Other memory that iterations add to: with `deterministic` each of at most `THREADS` threads takes neighbouring
+  iterations and adds to an array of its own, which `add_up` brings together; else by atomic additions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from adgen import ops
+from adgen.ir import core
+from adgen.ir.builder import Builder
+from adgen.ir.hosted import Hosted
+from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.types import BOOL, I64, Buffer, Scalar
+from adgen.passes.activity import roots
+from adgen.passes.forms import Forms
+from adgen.passes.independence import Tie
+from adgen.passes.indices import Definitions
+from adgen.passes.rebuild import clone_operation, clone_region, mapped, rebuild, record
+from adgen.passes.sharing import Sharing, arguments_of, sharing
+
+THREADS = 1 << 17  # as many as a large device runs at once
+SHORT = 16  # iterations that are not worth a kernel
+NARROW = 8  # iterations of an inner loop that stay with the thread of the outer one
+ELEMENTS = 1 << 24  # of all copies together that threads add to
+
+
+def grids(function: Function, deterministic: bool = False) -> Function:
+    """Mark the loops that are kernels.
+
+    Before:  function f(%x: f64[:], %y: f64[:]) -> () {
+               %0 = const {type="i64", value=0} : i64
+               %n = dim %x {axis=0} : i64
+               for %0, %n {exit=false, step=1} (%i: i64) {
+                 %a = load %x, %i : f64
+                 %b = exp %a : f64
+                 store %y, %b, %i
+                 yield
+               }
+               return
+             }
+    After:   function f(%x: f64[:], %y: f64[:]) -> () {
+               %0 = const {type="i64", value=0} : i64
+               %n = dim %x {axis=0} : i64
+               for %0, %n {exit=false, grid="x", order=0, step=1} (%i: i64) {
+                 %a = load %x, %i : f64
+                 %b = exp %a : f64
+                 store %y, %b, %i
+                 yield
+               }
+               return
+             }
+    """
+    return _Grids(function, deterministic).made()
+
+
+@dataclass(frozen=True)
+class Nest:
+    """How a loop becomes a kernel: alone, or with the loop inside of it, in which its parts are all."""
+
+    outer: Operation
+    shared: Sharing
+    inner: Operation | None = None
+    columns: bool = False  # the inner loop is the one that threads are made of
+    atomic: Mapping[Operation, str] = field(default_factory=dict)
+    copied: tuple[Value, ...] = ()  # handles of memory of which each thread has a copy
+
+
+class _Grids:
+    def __init__(self, function: Function, deterministic: bool) -> None:
+        self.function = function
+        self.deterministic = deterministic
+        self.hosted = Hosted(function)
+        self.root = roots(function)
+        self.known = Definitions(function)
+        self.forms = Forms(self.known)
+
+    def made(self) -> Function:
+        return rebuild(self.function, self.transform)
+
+    def transform(self, builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
+        """Take over whatever has regions: a kernel, control flow of the host, or what is left as it is."""
+        if not operation.regions:
+            return False
+        if operation.row is core.FOR and operation in self.hosted.control:
+            nest = self.nest(operation)
+            if nest is not None:
+                _Writer(self, builder, mapping, nest).emit()
+                return True
+        clone_operation(builder, operation, mapping, self.transform if operation in self.hosted.control else None)
+        return True
+
+    # -- which -----------------------------------------------------------------------------------------------------
+
+    def trips(self, loop: Operation) -> int | None:
+        """The number of iterations, where it is a number."""
+        start, stop = (self.known.known(value) for value in loop.operands[:2])
+        return None if start is None or stop is None else len(range(start, stop, loop.attributes["step"]))
+
+    def nest(self, loop: Operation) -> Nest | None:
+        """How a loop becomes a kernel; None for one that does not."""
+        trips = self.trips(loop)
+        if trips is not None and trips <= SHORT:
+            return None
+        found = sharing(loop, self.root, self.forms)
+        if isinstance(found, Tie):
+            return None
+        inner = self.inner(loop)
+        if inner is not None and not loop.regions[0].arguments[1:]:
+            own = sharing(inner, self.root, self.forms)
+            if isinstance(own, Sharing) and not inner.regions[0].arguments[1:]:
+                if not found.own & own.added.keys():
+                    columns = bool(found.added) and found.added.keys() <= own.own and self.steady(found, loop)
+                    return Nest(loop, found, inner, True) if columns else self.scattering(loop, found, inner)
+        return self.scattering(loop, found, None)
+
+    def inner(self, loop: Operation) -> Operation | None:
+        """The loop that is all of a loop's body, but for what each thread may work out again before it."""
+        operations = loop.regions[0].operations
+        if not operations or operations[-1].row is not core.FOR:
+            return None
+        inner = operations[-1]
+        trips = self.trips(inner)
+        if trips is not None and trips <= NARROW:
+            return None
+        written = {self.root[value] for each in walk(inner.regions[0]) for value in core.writes_of(each)}
+        for operation in operations[:-1]:
+            again = operation.row.pure or operation.row in (core.RESHAPE, core.CHECK)
+            reads = operation.row is core.LOAD and self.root[operation.operands[0]] not in written
+            if operation.regions or not (again or reads):
+                return None
+        return inner if inner in self.hosted.control and not self.varies(inner, loop) else None
+
+    def varies(self, inner: Operation, loop: Operation) -> bool:
+        """True when the ends of the inner loop change with the outer one."""
+        made = {value for operation in loop.regions[0].operations for value in operation.results}
+        moving = made | {loop.regions[0].arguments[0]}
+        return any(value in moving for value in inner.operands[:2])
+
+    def steady(self, found: Sharing, loop: Operation) -> bool:
+        """True when all that is added to is made outside, of extents that a host knows."""
+        inside = {value for operation in walk(loop.regions[0]) for value in operation.results}
+        handles = {o.operands[0] for touching in found.added.values() for o in touching}
+        return not handles & inside and len(handles) == len(found.added)
+
+    def scattering(self, loop: Operation, found: Sharing, inner: Operation | None) -> Nest | None:
+        """The kernel of a loop, with what to do about memory that iterations add to without owning it."""
+        if not found.added:
+            return Nest(loop, found, inner)
+        inside = {value for operation in walk(loop.regions[0]) for value in operation.results}
+        moving = inside | arguments_of(loop)
+        copied, atomic = [], {}
+        for buffer, touching in found.added.items():
+            handles = {o.operands[0] for o in touching}
+            (handle, *others) = handles
+            still = not any(value in moving for o in touching for value in core.indices_of(o))
+            small = still and self.size(buffer) is not None
+            if not others and handle not in inside and (self.deterministic or small):
+                copied.append(handle)
+            elif self.deterministic:
+                return None
+            else:
+                reason = f"iterations of `for {loop.regions[0].arguments[0].name}` may meet here"
+                atomic.update(dict.fromkeys(touching, reason))
+        if copied:
+            return Nest(loop, found, None, False, atomic, tuple(copied))
+        return Nest(loop, found, inner, False, atomic)
+
+    def size(self, buffer: Value) -> int | None:
+        """The number of elements of a small buffer; None for one that is large, or of which that is not known."""
+        assert isinstance(buffer.type, Buffer)
+        operation = self.known.definitions.get(buffer)
+        if buffer.type.rank == 0:
+            return 1
+        extents = (
+            [self.known.known(v) for v in operation.operands] if operation and operation.row is core.ALLOC else [None]
+        )
+        total = 1
+        for extent in extents:
+            if extent is None:
+                return None
+            total *= max(0, extent)
+        return total if total <= 64 else None
+
+
+class _Writer:
+    """Writes one loop as a kernel, and what brings its parts together."""
+
+    def __init__(self, grids: _Grids, builder: Builder, mapping: dict[Value, Value], nest: Nest) -> None:
+        self.grids = grids
+        self.builder = builder
+        self.mapping = mapping
+        self.nest = nest
+        self.loop = nest.outer
+        self.step: int = nest.outer.attributes["step"]
+
+    def emit(self) -> None:
+        """The loops, the sums."""
+        if self.nest.columns:
+            self.columns()
+        elif self.loop.regions[0].arguments[1:] or self.nest.copied:
+            self.parts()
+        else:
+            self.plain()
+
+    def plain(self) -> None:
+        """A kernel without sums."""
+        self.region_loop(self.loop, "y" if self.nest.inner else "x")
+
+    def region_loop(self, loop: Operation, grid: str) -> None:
+        start, stop = mapped(loop.operands[:2], self.mapping)
+        region = clone_region(self.builder, loop.regions[0], self.mapping, self.inside)
+        attributes = {**_without(loop), "grid": grid, "order": 0 if loop is self.loop else 1}
+        self.builder.emit(core.FOR, (start, stop), attributes, (region,), span=loop.span)
+
+    def inside(self, builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
+        """What is another operation in a kernel: the inner loop of a nest, additions that may meet."""
+        if operation is self.nest.inner and not self.nest.columns:
+            self.region_loop(operation, "x")
+            return True
+        if operation in self.nest.atomic:
+            attributes = {"atomic": self.nest.atomic[operation]}
+            builder.emit(core.ACCUMULATE, mapped(operation.operands, mapping), attributes, span=operation.span)
+            return True
+        return False
+
+    # -- sums ------------------------------------------------------------------------------------------------------
+
+    def trips(self, loop: Operation) -> Value:
+        """The number of iterations, which is not negative."""
+        builder = self.builder
+        start, stop = mapped(loop.operands[:2], self.mapping)
+        step: int = loop.attributes["step"]
+        first, last = (start, stop) if step > 0 else (stop, start)
+        span = builder.op(ops.SUB, last, first)
+        if abs(step) > 1:
+            span = builder.op(
+                ops.FLOORDIV, builder.op(ops.ADD, span, builder.index(abs(step) - 1)), builder.index(abs(step))
+            )
+        return builder.op(ops.MAXIMUM, span, builder.index(0))
+
+    def parts(self) -> None:
+        """Threads that take several iterations each, with sums of their own."""
+        builder, loop = self.builder, self.loop
+        region = loop.regions[0]
+        trips = self.trips(loop)
+        apart = bool(self.nest.copied)
+        count = self.workers(trips, self.nest.copied) if apart else builder.index(THREADS)
+        threads = builder.op(ops.MINIMUM, trips, count, name="parts")
+        carried = region.arguments[1:]
+        sums = [
+            builder.alloc(_scalar(value), (threads,), f"{value.name or 'sum'}_parts", zero=False) for value in carried
+        ]
+        copies = {h: self.copies(h, threads) for h in mapped(self.nest.copied, self.mapping)}
+        argument = Value(I64, "part")
+        with builder.block((argument,)) as block:
+            if apart:
+                first, last = self.chunk(trips, argument, threads)
+                ends, step = (first, last), self.step
+            else:
+                scaled = builder.op(ops.MUL, argument, builder.index(self.step))
+                start, stop = mapped(loop.operands[:2], self.mapping)
+                ends, step = (builder.op(ops.ADD, start, scaled), stop), self.step * THREADS
+            self.run(ends, step, argument, sums, copies)
+        attributes = {"step": 1, "exit": False, "grid": "x"}
+        builder.emit(core.FOR, (builder.index(0), threads), attributes, (block.region(),), span=loop.span)
+        for handle, copy in copies.items():
+            builder.emit(core.ADD_UP, (handle, copy), span=loop.span)
+        totals = [
+            self.total(*each) for each in zip(mapped(loop.operands[2:], self.mapping), sums, loop.results, strict=True)
+        ]
+        record(builder, loop, tuple(totals), self.mapping)
+
+    def workers(self, trips: Value, handles: Sequence[Value]) -> Value:
+        """How many threads can have copies of some memory."""
+        builder = self.builder
+        most = builder.index(THREADS)
+        for handle in mapped(handles, self.mapping):
+            size = builder.index(1)
+            for extent in builder.dims(handle):
+                size = builder.op(ops.MUL, size, builder.op(ops.MAXIMUM, extent, builder.index(1)))
+            most = builder.op(ops.MINIMUM, most, builder.op(ops.FLOORDIV, builder.index(ELEMENTS), size))
+        return builder.op(ops.MAXIMUM, most, builder.index(1))
+
+    def copies(self, handle: Value, count: Value) -> Value:
+        """An array for each of some threads of the extents of another."""
+        assert isinstance(handle.type, Buffer)
+        extents = (*self.builder.dims(handle), count)
+        return self.builder.alloc(handle.type.element, extents, f"{handle.name or 'sum'}_parts")
+
+    def chunk(self, trips: Value, number: Value, count: Value) -> tuple[Value, Value]:
+        """The ends of one of so many parts of the iterations."""
+        builder = self.builder
+        (start,) = mapped(self.loop.operands[:1], self.mapping)
+
+        def boundary(place: Value) -> Value:
+            first = builder.op(ops.FLOORDIV, builder.op(ops.MUL, trips, place), count)
+            return builder.op(ops.ADD, start, builder.op(ops.MUL, first, builder.index(self.step)))
+
+        return boundary(number), boundary(builder.op(ops.ADD, number, builder.index(1)))
+
+    def run(
+        self,
+        ends: tuple[Value, Value],
+        step: int,
+        number: Value,
+        sums: Sequence[Value],
+        copies: Mapping[Value, Value],
+    ) -> None:
+        """The iterations of one part."""
+        builder, region = self.builder, self.loop.regions[0]
+        local = dict(self.mapping)
+        zeros = [builder.const(0, value.type) for value in region.arguments[1:]]
+
+        def redirected(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
+            if operation.row is core.ACCUMULATE:
+                handle, value, *indices = mapped(operation.operands, mapping)
+                if handle in copies:
+                    builder.accumulate(copies[handle], value, (*indices, number))
+                    return True
+            return self.inside(builder, operation, mapping)
+
+        inner = clone_region(builder, region, local, redirected)
+        names = [value.name for value in self.loop.results]
+        attributes = {**_without(self.loop), "step": step, "order": 0}
+        results = builder.emit(core.FOR, (*ends, *zeros), attributes, (inner,), names, self.loop.span)
+        for buffer, value in zip(sums, results, strict=True):
+            builder.store(buffer, value, (number,))
+
+    def total(self, start: Value, parts: Value, result: Value) -> Value:
+        """A carried sum after the loop."""
+        builder = self.builder
+        nothing = builder.known(start) == 0
+        cell = builder.alloc(_scalar(result), (), result.name, zero=nothing)
+        if not nothing:
+            builder.store(cell, start)
+        builder.emit(core.ADD_UP, (cell, parts), span=self.loop.span)
+        (total,) = builder.emit(core.LOAD, (cell,), {"cell": True}, names=(result.name,))
+        return total
+
+    # -- columns ---------------------------------------------------------------------------------------------------
+
+    def columns(self) -> None:
+        """Threads for the inner loop; the outer one is inside of them, in parts."""
+        builder, loop, inner = self.builder, self.loop, self.nest.inner
+        assert inner is not None
+        trips, width = self.trips(loop), self.trips(inner)
+        wide = builder.op(ops.MAXIMUM, width, builder.index(1))
+        most = builder.op(ops.MAXIMUM, builder.op(ops.FLOORDIV, builder.index(THREADS), wide), builder.index(1))
+        parts = builder.op(ops.MINIMUM, trips, most, name="parts")
+        handles = {o.operands[0]: None for touching in self.nest.shared.added.values() for o in touching}
+        copies = {h: self.copies(h, parts) for h in mapped(handles, self.mapping)}
+        number, column = Value(I64, "part"), Value(I64, inner.regions[0].arguments[0].name)
+        with builder.block((number,)) as outer:
+            with builder.block((column,)) as block:
+                self.run_column(self.chunk(trips, number, parts), number, column, copies)
+            start, stop = mapped(inner.operands[:2], self.mapping)
+            attributes = {**_without(inner), "grid": "x", "order": 1}
+            builder.emit(core.FOR, (start, stop), attributes, (block.region(),), span=inner.span)
+        attributes = {"step": 1, "exit": False, "grid": "y"}
+        builder.emit(core.FOR, (builder.index(0), parts), attributes, (outer.region(),), span=loop.span)
+        for handle, copy in copies.items():
+            builder.emit(core.ADD_UP, (handle, copy), span=loop.span)
+
+    def run_column(
+        self, ends: tuple[Value, Value], number: Value, column: Value, copies: Mapping[Value, Value]
+    ) -> None:
+        """The iterations of the outer loop in one part, for one of the inner one."""
+        builder, region, inner = self.builder, self.loop.regions[0], self.nest.inner
+        assert inner is not None
+        local = dict(self.mapping)
+
+        def redirected(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
+            if operation is inner:
+                mapping[inner.regions[0].arguments[0]] = column
+                for each in inner.regions[0].operations:
+                    if not redirected(builder, each, mapping):
+                        clone_operation(builder, each, mapping, redirected)
+                return True
+            if operation.row is core.ACCUMULATE:
+                handle, value, *indices = mapped(operation.operands, mapping)
+                if handle in copies:
+                    builder.accumulate(copies[handle], value, (*indices, number))
+                    return True
+            return False
+
+        body = clone_region(builder, region, local, redirected)
+        attributes = {**_without(self.loop), "order": 0}
+        builder.emit(core.FOR, ends, attributes, (body,), span=self.loop.span)
+
+
+def _without(loop: Operation) -> dict[str, object]:
+    """The attributes of a loop that are not about vectors or threads of a host."""
+    return {name: value for name, value in loop.attributes.items() if name not in ("simd", "parallel", "abreast")}
+
+
+def _scalar(value: Value) -> Scalar:
+    assert isinstance(value.type, Scalar) and value.type != BOOL
+    return value.type
