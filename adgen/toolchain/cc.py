@@ -115,7 +115,7 @@ def plain_compiler() -> Compiler:
 
 @cache
 def _find(wanted: str, path: str) -> Compiler:
-    for command in (_split(wanted),) if wanted else _usual():
+    for command in (split(wanted),) if wanted else _usual():
         found = _probe(command)
         if found is not None:
             return found
@@ -126,7 +126,8 @@ def _find(wanted: str, path: str) -> Compiler:
     raise AdgenError("AD502", "no C compiler was found", help=INSTALL)
 
 
-def _split(wanted: str) -> tuple[str, ...]:
+def split(wanted: str) -> tuple[str, ...]:
+    """A command with its options."""
     try:
         return tuple(shlex.split(wanted))
     except ValueError:  # an open quotation mark
@@ -142,10 +143,10 @@ def _usual() -> Iterator[tuple[str, ...]]:
 def _probe(command: tuple[str, ...]) -> Compiler | None:
     """What a compiler is, from the cache or by asking it; None when it does not work."""
     machine = _machine()
-    key = digest(*command, *_stamps(command), machine, NATIVE, INLINE)
+    key = digest(*command, *stamps(command), machine, NATIVE, INLINE)
     known = recall("compiler", key)
     if known is None:
-        version = _answer([*command, "--version"])
+        version = answer([*command, "--version"])
         if not version:
             return None
         known = [version.splitlines()[0], *(flag for flag in (NATIVE, INLINE) if accepts(command, flag))]
@@ -154,7 +155,7 @@ def _probe(command: tuple[str, ...]) -> Compiler | None:
     return Compiler(command, version, tuple(native), machine)
 
 
-def _stamps(command: Sequence[str]) -> list[str]:
+def stamps(command: Sequence[str]) -> list[str]:
     """When the files behind a command were last changed: an upgraded compiler is a new one."""
     files = [shutil.which(command[0])]
     if "ziglang" in command:
@@ -184,7 +185,8 @@ def _machine() -> str:
     return "\n".join(line for line in lines if line.split("\t")[0].strip(" :") in kept)
 
 
-def _answer(command: Sequence[str]) -> str:
+def answer(command: Sequence[str]) -> str:
+    """What a command prints; nothing when it fails or cannot be started."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError:
