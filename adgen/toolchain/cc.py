@@ -115,8 +115,8 @@ def plain_compiler() -> Compiler:
 
 @cache
 def _find(wanted: str, path: str) -> Compiler:
-    for command in (split(wanted),) if wanted else _usual():
-        found = _probe(command)
+    for command in (split_command(wanted),) if wanted else _usual():
+        found = probe(command)
         if found is not None:
             return found
     if wanted:
@@ -126,8 +126,8 @@ def _find(wanted: str, path: str) -> Compiler:
     raise AdgenError("AD502", "no C compiler was found", help=INSTALL)
 
 
-def split(wanted: str) -> tuple[str, ...]:
-    """A command with its options."""
+def split_command(wanted: str) -> tuple[str, ...]:
+    """The words of a command as a shell reads them."""
     try:
         return tuple(shlex.split(wanted))
     except ValueError:  # an open quotation mark
@@ -140,7 +140,7 @@ def _usual() -> Iterator[tuple[str, ...]]:
         yield sys.executable, "-m", "ziglang", "cc"
 
 
-def _probe(command: tuple[str, ...]) -> Compiler | None:
+def probe(command: tuple[str, ...]) -> Compiler | None:
     """What a compiler is, from the cache or by asking it; None when it does not work."""
     machine = _machine()
     key = digest(*command, *stamps(command), machine, NATIVE, INLINE)

@@ -21,14 +21,15 @@ from pathlib import Path
 
 from adgen.diagnostics import AdgenError
 from adgen.toolchain.cache import cached, digest, recall, remember
-from adgen.toolchain.cc import answer, split, stamps
+from adgen.toolchain.cc import answer, split_command, stamps
 from adgen.toolchain.cuda_devices import devices
 from adgen.toolchain.ptxas import Usage, usages
 
 # As in C, never fast mathematics, and no contraction into fused multiply-adds: x*x - y*y is 0 for x = y, as in Python.
 OPTIMISE = ("-std=c++17", "-O3", "--fmad=false")
-# A device that the next nvcc drops is no fault of the code.
-WARNINGS = ("-Werror", "all-warnings", "-Wno-deprecated-gpu-targets")
+# A launch must name its stream: the default one would be hidden synchronisation.  A device that the next nvcc drops is
+# no fault of the code.
+WARNINGS = ("-Werror", "all-warnings", "-Wdefault-stream-launch", "-Wno-deprecated-gpu-targets")
 # What the C++ compiler is told, which makes the code of the host.
 HOST = ("-fPIC", "-ffp-contract=off", "-fwrapv", "-Wall", "-Wextra", "-Wconversion", "-Werror")
 REPORT = ("--resource-usage",)
@@ -98,7 +99,7 @@ def find_nvcc() -> Nvcc:
 
 @cache
 def _find(wanted: str, home: str, path: str) -> Nvcc:
-    for command in (split(wanted),) if wanted else _usual(home):
+    for command in (split_command(wanted),) if wanted else _usual(home):
         found = _probe(command)
         if found is not None:
             return found

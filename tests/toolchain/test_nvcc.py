@@ -279,6 +279,7 @@ def test_a_real_compile() -> None:
     [
         ("static __global__ void k(double *x) { double y; x[0] = y; }", "used before its value is set"),
         ('extern "C" int f(int64_t n) { return 0; }', "unused parameter"),
+        ("static __global__ void k() {}\nvoid f() { k<<<1, 1>>>(); }", "explicit stream argument not provided"),
         ('extern "C" int f(int64_t n) { int m = n; return m; }', "conversion"),
     ],
 )
