@@ -15,17 +15,25 @@ from adgen.diagnostics import AdgenError
 from adgen.toolchain import cache_folder, find_compiler
 from adgen.toolchain.blas import PACKAGE, installed
 from adgen.toolchain.cc import python_headers
+from adgen.toolchain.cuda_devices import devices
+from adgen.toolchain.nvcc import find_nvcc
 
 PACKAGES = ("numpy", "sympy", "cffi", "jinja2")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing: whether it is there, and what was found or what to do."""
+    """One thing: whether it is there, and what was found or what to do; whether all is well without it."""
 
     name: str
     good: bool
     text: str
+    optional: bool = False
+
+    @property
+    def state(self) -> str:
+        """One word for it."""
+        return "ok" if self.good else "without" if self.optional else "MISSING"
 
 
 def diagnose() -> tuple[str, bool]:
@@ -38,17 +46,19 @@ def diagnose() -> tuple[str, bool]:
         _tried("Python.h", lambda: str(python_headers())),
         _tried("cache", _cache),
         _tried("a compile", _compile),
+        _tried("nvcc", _nvcc, optional=True),
+        _cuda_device(),
     ]
     width = max(len(finding.name) for finding in found)
-    lines = [f"{'ok     ' if f.good else 'MISSING'}  {f.name:<{width}}  {f.text}" for f in found]
-    return "\n".join(lines), all(finding.good for finding in found)
+    lines = [f"{f.state:<7}  {f.name:<{width}}  {f.text}" for f in found]
+    return "\n".join(lines), all(finding.good or finding.optional for finding in found)
 
 
-def _tried(name: str, look: Callable[[], str]) -> Finding:
+def _tried(name: str, look: Callable[[], str], optional: bool = False) -> Finding:
     try:
-        return Finding(name, True, look())
+        return Finding(name, True, look(), optional)
     except AdgenError as error:
-        return Finding(name, False, f"{error.message}. {error.help or ''}".rstrip())
+        return Finding(name, False, f"{error.message}. {error.help or ''}".rstrip(), optional)
 
 
 def _compiler() -> str:
@@ -60,6 +70,17 @@ def _blas() -> Finding:
     link = installed().link
     missing = f"products of matrices are loops: pip install {PACKAGE.replace('_', '-')}"
     return Finding("BLAS", bool(link), link[0][2:] if link else missing)
+
+
+def _nvcc() -> str:
+    nvcc = find_nvcc()
+    return f"{' '.join(nvcc.command)}: {nvcc.version}, {nvcc.architectures[0]} to {nvcc.architectures[-1]}"
+
+
+def _cuda_device() -> Finding:
+    found = [f"{each.name}, compute capability {each.capability}, {each.memory} MiB" for each in devices()]
+    missing = "none: kernels run in the emulator: --target cuda-emulated"
+    return Finding("CUDA device", bool(found), "; ".join(found) or missing, optional=True)
 
 
 def _cache() -> str:

@@ -75,14 +75,22 @@ def restore(given: np.ndarray[Any, Any], value: np.ndarray[Any, Any], spec: Scal
 def check_written(value: np.ndarray[Any, Any], spec: ArraySpec, name: str, function_name: str) -> None:
     """Refuse an array that the function writes when it cannot be written as the function does."""
     if not value.flags.writeable:
-        kind = type("ValueError", (AdgenError, ValueError), {})
-        raise kind("AD130", f"`{function_name}` writes argument `{name}`, which is read-only", help="pass a copy")
+        raise read_only(name, function_name)
     if value.dtype != DTYPES[spec.element]:
         raise ArgumentError(
             "AD130",
             f"`{function_name}` writes argument `{name}`, which has dtype {value.dtype}",
             help=f"pass an array of dtype {DTYPES[spec.element]}",
         )
+
+
+def read_only(name: str, function_name: str) -> AdgenError:
+    """The exception, a ValueError too, for a read-only array that the function writes."""
+    kind = type("ValueError", (AdgenError, ValueError), {})
+    error: AdgenError = kind(
+        "AD130", f"`{function_name}` writes argument `{name}`, which is read-only", help="pass a copy"
+    )
+    return error
 
 
 def overlapping(written: Sequence[Any], arrays: Sequence[Any]) -> bool:

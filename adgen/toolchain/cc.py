@@ -143,10 +143,10 @@ def _usual() -> Iterator[tuple[str, ...]]:
 def probe(command: tuple[str, ...]) -> Compiler | None:
     """What a compiler is, from the cache or by asking it; None when it does not work."""
     machine = _machine()
-    key = digest(*command, *_stamps(command), machine, NATIVE, INLINE)
+    key = digest(*command, *stamps(command), machine, NATIVE, INLINE)
     known = recall("compiler", key)
     if known is None:
-        version = _answer([*command, "--version"])
+        version = answer([*command, "--version"])
         if not version:
             return None
         known = [version.splitlines()[0], *(flag for flag in (NATIVE, INLINE) if accepts(command, flag))]
@@ -155,7 +155,7 @@ def probe(command: tuple[str, ...]) -> Compiler | None:
     return Compiler(command, version, tuple(native), machine)
 
 
-def _stamps(command: Sequence[str]) -> list[str]:
+def stamps(command: Sequence[str]) -> list[str]:
     """When the files behind a command were last changed: an upgraded compiler is a new one."""
     files = [shutil.which(command[0])]
     if "ziglang" in command:
@@ -185,7 +185,8 @@ def _machine() -> str:
     return "\n".join(line for line in lines if line.split("\t")[0].strip(" :") in kept)
 
 
-def _answer(command: Sequence[str]) -> str:
+def answer(command: Sequence[str]) -> str:
+    """What a command prints; nothing when it fails or cannot be started."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError:

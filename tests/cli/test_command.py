@@ -161,6 +161,13 @@ def test_doctor(tmp_path: Path) -> None:
     assert done.returncode == 1 and "MISSING" in done.stdout and "install" in done.stdout
 
 
+def test_doctor_without_cuda(tmp_path: Path) -> None:
+    """All is well without nvcc and without a device; what to do is said."""
+    done = run("doctor", cwd=tmp_path, NVCC="/nonexistent/nvcc")
+    assert done.returncode == 0 and "without  nvcc" in done.stdout and "set NVCC to one" in done.stdout
+    assert "CUDA device" in done.stdout
+
+
 def test_unchecked(tmp_path: Path) -> None:
     """`--unchecked` drops the index checks from the C code."""
     (tmp_path / "pick.py").write_text('def f(x: "f64[n]", i: int) -> float:\n    return x[i] ** 2\n')

@@ -1,0 +1,35 @@
+"""Arrays on a CUDA device as arguments and results, of whatever library they are.
+
+Comes in: the arguments of a call.  Goes out: pointers, shapes and the stream to compute on; arrays for the results, of
+the caller's kind.  Guaranteed: nothing is copied, waited for or imported that the caller does not have, but for
+NumPy arrays, with a warning of what it costs.
+
+| file | what is in it |
+|---|---|
+| `arrays.py` | one argument as a `DeviceArray` |
+| `arguments.py` | all of a call: one device, one stream, nothing that overlaps |
+| `libraries.py` | what differs between CuPy, PyTorch, Numba and JAX |
+| `dlpack.py` | what a DLPack capsule holds |
+| `results.py` | arrays of the caller's kind |
+| `memory.py` | memory of our own on a device |
+| `host.py` | NumPy arrays, copied |
+"""
+
+from adgen.runtime.devices.arguments import Arguments, check, device_arrays, refuse_overlap
+from adgen.runtime.devices.arrays import DeviceArray, device_array
+from adgen.runtime.devices.host import Copies
+from adgen.runtime.devices.memory import Allocator, DeviceMemory
+from adgen.runtime.devices.results import maker
+
+__all__ = [
+    "Allocator",
+    "Arguments",
+    "Copies",
+    "DeviceArray",
+    "DeviceMemory",
+    "check",
+    "device_array",
+    "device_arrays",
+    "maker",
+    "refuse_overlap",
+]
