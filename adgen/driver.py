@@ -15,18 +15,21 @@ from typing import Any
 
 from adgen.diagnostics import warn
 from adgen.emit import Emitted, emit
+from adgen.emit.cuda import emit_cuda
 from adgen.frontend.lower import lower
 from adgen.frontend.specs import Lowered, Spec
 from adgen.ir.nodes import Function
 from adgen.passes.implicit import pushed
 from adgen.passes.localise import written_parameters
-from adgen.passes.pipeline import optimise
+from adgen.passes.pipeline import for_device, optimise
 from adgen.runtime.differentiate import differentiate, differentiated, gradient_tree
 from adgen.runtime.missing import searches
 from adgen.runtime.programs import Program, Site
 from adgen.runtime.tracing import begun
 from adgen.runtime.wrt import Wrt
 from adgen.toolchain import build, prepare
+from adgen.toolchain.device import build_device
+from adgen.toolchain.target import PROCESSOR, Target
 
 
 @dataclass(frozen=True)
@@ -38,17 +41,27 @@ class Build:
 
 
 def compile_product(
-    function: Callable[..., Any], specs: Mapping[str, Spec], product: str, wrt: Wrt | None, threads: int = 1
+    function: Callable[..., Any],
+    specs: Mapping[str, Spec],
+    product: str,
+    wrt: Wrt | None,
+    threads: int = 1,
+    target: Target = PROCESSOR,
 ) -> Build:
-    """One product of a function, compiled for a number of threads."""
+    """One product of a function, compiled for a target, on the processor for a number of threads."""
     prepare()
     primal = lower_function(function, specs, kinks=product == "kinks")
     for text in searches(primal, wrt) if wrt else ():
         warn(text)
     derived = differentiate(primal, product, wrt, states=True)
-    optimised = optimise(derived.function, threads=threads)
-    emitted = emit([optimised], optimised.name)
-    library = build(emitted)
+    if target.is_device:
+        optimised = for_device(derived.function, target.deterministic)
+        emitted: Emitted = (cuda := emit_cuda([optimised], optimised.name))
+        library = build_device(cuda, target)
+    else:
+        optimised = optimise(derived.function, threads=threads)
+        emitted = emit([optimised], optimised.name)
+        library = build(emitted)
     return Build(library, (program(primal, wrt, derived, optimised, emitted),))
 
 

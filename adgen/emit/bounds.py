@@ -80,6 +80,8 @@ class EntryBounds:
             made = self.builder.op(operation.row, number)
             return made, made
         pairs = [self.known.get(operand) for operand in operation.operands]
+        if operation.row is ops.SELECT and None in pairs[:1] and None not in pairs[1:]:
+            return self.select([pair for pair in pairs if pair is not None])  # whatever decides
         found = [pair for pair in pairs if pair is not None]
         if len(found) != len(pairs):
             return None
@@ -195,7 +197,7 @@ class EntryBounds:
 
     def select(self, pairs: list[Pair]) -> Pair:
         """One of two, whichever."""
-        _, first, second = pairs
+        first, second = pairs[-2:]
         return (
             self.builder.op(ops.MINIMUM, first[0], second[0]),
             self.builder.op(ops.MAXIMUM, first[1], second[1]),

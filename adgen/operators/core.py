@@ -17,7 +17,7 @@ import numpy as np
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import Lowered, ScalarSpec, Spec, StaticSpec
 from adgen.ir.types import BOOL, I64, Scalar
-from adgen.operators.parallel import thread_count
+from adgen.operators.parallel import machine
 from adgen.operators.specialise import specialise
 from adgen.operators.targets import Target
 from adgen.runtime.accumulate import into
@@ -52,7 +52,7 @@ class Operator:
     ) -> None:
         check_form(wrt)
         self.memory = bytes_of(memory)
-        self.threads = thread_count()
+        self.machine = machine()
         self.target = Target(function)
         self.product = product
         self.wrt = wrt
@@ -87,7 +87,7 @@ class Operator:
                 found = self.entries.get(key)
                 if found is None:
                     wrt = None if product in UNDERIVED else self.resolved(specs)
-                    found = self.entries[key] = specialise(self.target.function, specs, product, wrt, self.threads)
+                    found = self.entries[key] = specialise(self.target.function, specs, product, wrt, self.machine)
         return found
 
     def entry_at(self, arguments: Mapping[str, Any], product: str | None = None) -> Entry:

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary, ref
 from adgen.diagnostics import AdgenError, render
 from adgen.frontend.specs import Shapes, Spec, StaticSpec, fixed, free
 from adgen.operators import store
+from adgen.operators.parallel import USUAL, Machine
 from adgen.runtime.calls import Entry
 from adgen.runtime.signatures import specs_key
 from adgen.runtime.wrt import Wrt
@@ -29,7 +30,12 @@ _compiling = threading.RLock()  # one thread compiles at a time; calls of compil
 
 
 def specialise(
-    function: Function, specs: Specs, product: str, wrt: Wrt | None, threads: int = 1, wider: Specs | None = None
+    function: Function,
+    specs: Specs,
+    product: str,
+    wrt: Wrt | None,
+    machine: Machine = USUAL,
+    wider: Specs | None = None,
 ) -> Entry:
     """The entry for a product of a function.
 
@@ -38,11 +44,11 @@ def specialise(
     root = innermost(function)
     with _lock:
         entries = _known.setdefault(function, {})
-    key = (product, wrt, threads, specs_key(specs))
+    key = (product, wrt, machine, specs_key(specs))
     found = entries.get(key)
     if found is None or not found.program.current(root):
         with _compiling:
-            found = entries[key] = make(function, specs, product, wrt, threads, wider)
+            found = entries[key] = make(function, specs, product, wrt, machine, wider)
     return found
 
 
@@ -53,16 +59,18 @@ def innermost(function: Function) -> Function:
     return function
 
 
-def make(function: Function, specs: Specs, product: str, wrt: Wrt | None, threads: int, wider: Specs | None) -> Entry:
+def make(
+    function: Function, specs: Specs, product: str, wrt: Wrt | None, machine: Machine, wider: Specs | None
+) -> Entry:
     """The entry from the store, or compiled now; `wider` are the specs whose axes of length one were fixed."""
     root = innermost(function)
-    folder = store.place(root, f"{chain(function, product, wrt)}; {threads} threads", specs)
+    folder = store.place(root, f"{chain(function, product, wrt)}; {machine.key}", specs)
     stored = store.find(folder, root) if folder else None
     if stored is None:
         from adgen.driver import compile_product
 
         try:
-            build = compile_product(function, specs, product, wrt, threads)
+            build = compile_product(function, specs, product, wrt, *machine)
         except AdgenError as error:
             raise explained(error, specs) from None
         stored = build.library, build.programs[0]
@@ -79,9 +87,9 @@ def make(function: Function, specs: Specs, product: str, wrt: Wrt | None, thread
             return None
         narrower = specs if wider else fixed(specs, shapes)
         if narrower != specs:
-            return specialise(alive, narrower, product, wrt, threads, specs)
+            return specialise(alive, narrower, product, wrt, machine, specs)
         freed = free(wider or specs)
-        return specialise(alive, freed, product, wrt, threads) if freed != specs else None
+        return specialise(alive, freed, product, wrt, machine) if freed != specs else None
 
     return Entry(program, load(library), names, stretching, fast_calls())
 

@@ -3,8 +3,8 @@
 Comes in: an optimised function.  Goes out: the same with `grid` on loops whose iterations may run at the same time, and
 with sums over them taken in parts.  Guaranteed: a loop that is marked carries nothing, and its iterations share no
 memory that one of them writes, but by an `accumulate` that is marked `atomic`, with the reason.  The loops around it
-are those that a host runs: it knows where they end.  `order` is the place of a loop's index in what tells which iteration
-of a kernel comes first in the program, and a `load` marked `cell` reads a number that nothing writes again.
+are those that a host runs: it knows where they end.  `order` is the place of a loop's index in what tells which
+iteration of a kernel comes first in the program, and a `load` marked `cell` reads a number that nothing writes again.
 
 - A loop is `x`; a loop whose body is another one, after what any thread may work out again, is `y` around `x`.
 - What a loop adds to carried values is added in parts, one for each thread, that `add_up` brings together in a fixed
@@ -122,10 +122,10 @@ class _Grids:
         inner = self.inner(loop)
         if inner is not None and not loop.regions[0].arguments[1:]:
             own = sharing(inner, self.root, self.forms)
-            if isinstance(own, Sharing) and not inner.regions[0].arguments[1:]:
-                if not found.own & own.added.keys():
-                    columns = bool(found.added) and found.added.keys() <= own.own and self.steady(found, loop)
-                    return Nest(loop, found, inner, True) if columns else self.scattering(loop, found, inner)
+            apart = isinstance(own, Sharing) and not found.own & own.added.keys()
+            if isinstance(own, Sharing) and apart and not inner.regions[0].arguments[1:]:
+                columns = bool(found.added) and found.added.keys() <= own.own and self.steady(found, loop)
+                return Nest(loop, found, inner, True) if columns else self.scattering(loop, found, inner)
         return self.scattering(loop, found, None)
 
     def inner(self, loop: Operation) -> Operation | None:

@@ -22,6 +22,7 @@ from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
 from adgen.passes.fuse import fuse
 from adgen.passes.gathers import gathers
+from adgen.passes.grids import grids
 from adgen.passes.hoist import hoist
 from adgen.passes.hoist_checks import hoist_checks
 from adgen.passes.implicit import implicit
@@ -93,11 +94,24 @@ EMITTED: tuple[Pass, ...] = (
 
 
 HELPED: tuple[Pass, ...] = (contractions, gathers, columns, parts, lanes, packs, independent)
+# A device has threads for vectors, and its loops of the host are no place for what one thread exchanges.
+HOST_ONLY: tuple[Pass, ...] = (contractions, rotations, columns, parts, lanes, packs, independent)
 
 
 def unwatched(name: str) -> AbstractContextManager[None]:
     """Nothing around a pass."""
     return nullcontext()
+
+
+def for_device(function: Function, deterministic: bool = False, watch: Watch = unwatched) -> Function:
+    """Any function made ready for emission as kernels; `deterministic`: sums always in one order."""
+
+    @wraps(grids)
+    def marked(each: Function) -> Function:
+        return grids(each, deterministic)
+
+    steps = [step for step in EMITTED if step not in HOST_ONLY]
+    return apply(inline_custom(function), [*steps, marked], watch)
 
 
 def simplify(function: Function) -> Function:
@@ -129,4 +143,4 @@ def apply(function: Function, passes: Sequence[Pass], watch: Watch = unwatched) 
     return everywhere(reachable(function), through)
 
 
-__all__ = ["EMITTED", "PRIMAL", "apply", "keep_results", "optimise", "simplify", "unwatched"]
+__all__ = ["EMITTED", "PRIMAL", "apply", "for_device", "keep_results", "optimise", "simplify", "unwatched"]

@@ -53,7 +53,7 @@ static __device__ inline bool adgen_failed(const int64_t *failure, int64_t launc
     return noted != 0 && noted < launch;
 }"""
 
-NOTE = """/* A check failed in a kernel: note where and four numbers about it, unless an iteration before this one failed. */
+NOTE = """/* A check failed in a kernel: note four numbers about it, unless an earlier iteration failed. */
 static __device__ inline void adgen_fail_four(int64_t *failure, int64_t launch, int64_t row, int64_t column,
         int64_t first, int64_t second, int64_t third, int64_t fourth, int site)
 {
@@ -83,7 +83,7 @@ static __device__ inline void adgen_fail(int64_t *failure, int64_t launch, int64
     adgen_fail_four(failure, launch, row, column, first, second, 0, 0, site);
 }"""
 
-ADD_UP = """/* Adds to each element of the target the sum of its row of parts: a block for each, always in the same order. */
+ADD_UP = """/* Adds to each element of the target the sum of its row of parts: a block for each, in a fixed order. */
 static __global__ void __launch_bounds__(1024) adgen_add_up_%(type)s(%(type)s *__restrict__ target, int64_t count,
         const %(type)s *__restrict__ parts, int64_t width)
 {

@@ -14,7 +14,7 @@ from adgen.emit import storage
 from adgen.emit.body import RULES, Body
 from adgen.emit.cuda.kernel import KernelText
 from adgen.emit.cuda.outline import BLOCK, LAUNCH, SLICED, Kernel, Outlined
-from adgen.emit.expression import Expression, reads_of
+from adgen.emit.expression import Expression, product, reads_of
 from adgen.emit.functions import CFunction, FunctionWriter
 from adgen.emit.interface import Interface
 from adgen.emit.layout import Layout, wrapped
@@ -127,7 +127,7 @@ def add_up(body: HostBody, operation: Operation) -> None:
     assert isinstance(target.type, Buffer)
     count = Expression("1")
     for extent in body.extents[target]:
-        count = storage.product(count, extent)
+        count = product(count, extent)
     width = body.extents[parts][-1]
     kind = c_type(target.type)
     reads = reads_of([count, width, *body.extents[target]]) | {body.uses.root[target], body.uses.root[parts]}

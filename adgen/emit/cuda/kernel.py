@@ -166,7 +166,16 @@ class KernelWriter:
         self.name = name
         self.noting = noting
         names = Names(file_names)
-        names.taken |= {*NOTED, *THREAD.values(), *THREADS.values(), "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"}
+        names.taken |= {
+            *NOTED,
+            *THREAD.values(),
+            *THREADS.values(),
+            "threadIdx",
+            "blockIdx",
+            "blockDim",
+            "gridDim",
+            "warpSize",
+        }
         self.parameters = {value: names.claim(value.name) for value in kernel.function.parameters}
         self.extents = {
             (value, axis): names.claim(f"{name}_n{axis}")
@@ -239,5 +248,3 @@ def written_buffers(kernel: Kernel) -> set[Value]:
             root[operation.result] = root.get(source, source)
         found.update(root.get(target, target) for target in core.writes_of(operation))
     return found
-
-

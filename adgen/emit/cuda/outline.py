@@ -2,8 +2,8 @@
 
 Comes in: a function in which `passes.grids` has marked the loops that are kernels.  Goes out: a function of the host,
 whose operations are integers, memory, loops and branches around kernels, and `launch`.  Guaranteed: every operation on
-the contents of memory is in a kernel; kernels are launched in the order of the program, so one sees what those before it
-have written.
+the contents of memory is in a kernel; kernels are launched in the order of the program, so one sees what those before
+it have written.
 
 A marked loop is a kernel; what stands between two of them is one that a single thread runs.  A scalar that one kernel
 makes and another needs goes through a *cell*, an array of the device without axes; so does what a loop of the host
@@ -79,12 +79,14 @@ def _require(function: Function, operation: Operation) -> None:
     if operation.row is core.STACK:
         _refuse(
             operation,
-            f"`{function.name}` records a `while` whose iterations cannot be counted, which takes memory of a size that is "
-            "not known before a kernel starts",
+            f"`{function.name}` records a `while` whose iterations cannot be counted, which takes memory of a size "
+            "that is not known before a kernel starts",
             "bound them, as `for _ in range(100):` with `break`, or leave out reverse mode: --emit value,jvp",
         )
     if operation.row is core.CALL:
-        _refuse(operation, f"`{operation.attributes['callee']}` calls itself, which kernels do not", "write it as a loop")
+        _refuse(
+            operation, f"`{operation.attributes['callee']}` calls itself, which kernels do not", "write it as a loop"
+        )
     if operation.row is core.EXTERNAL:
         name = operation.attributes["external"].name
         _refuse(operation, f"`{name}` is a C function, which a device cannot call", "compile for the target c")
@@ -335,7 +337,9 @@ class _Outliner:
         if trips:
             blocks = builder.op(ops.ADD, trips[0], builder.index(BLOCK - 1))
             whole = builder.op(ops.MUL, builder.op(ops.FLOORDIV, blocks, builder.index(BLOCK)), builder.index(BLOCK))
-            threads = builder.op(ops.MINIMUM, builder.op(ops.MAXIMUM, whole, builder.index(BLOCK)), builder.index(SLICED))
+            threads = builder.op(
+                ops.MINIMUM, builder.op(ops.MAXIMUM, whole, builder.index(BLOCK)), builder.index(SLICED)
+            )
         extents = [builder.op(ops.MAXIMUM, mapping.get(e, e), builder.index(0)) for e in plan.workspace[buffer]]
         assert isinstance(buffer.type, Buffer)
         return builder.alloc(buffer.type.element, (*extents, threads), f"{buffer.name or 'buffer'}_slices", zero=False)
@@ -422,7 +426,9 @@ def _flat(loop: Operation) -> Operation:
     """A loop of threads along y, whose inner one is one inside the thread."""
     region = loop.regions[0]
     operations = tuple(
-        Operation(o.row, o.operands, o.results, _plain(o.attributes), o.regions, o.span) if "grid" in o.attributes else o
+        Operation(o.row, o.operands, o.results, _plain(o.attributes), o.regions, o.span)
+        if "grid" in o.attributes
+        else o
         for o in region.operations
     )
     return Operation(

@@ -31,11 +31,22 @@ RULES = """/*
  * Arrays, results (numbers too), work and failure are in the memory of the device; detail is in that of the host.
  * Every function puts its work into the stream and returns 0 without waiting, or the number of the check of an extent
  * or argument that failed with {details}, or -2 when a kernel could not be launched, with CUDA's error in detail[0].
- * It allocates nothing: work points to sizes[0] bytes, as the function NAME_sizes tells; the extents of array results
- * follow in sizes[1], sizes[2], ...  failure points to {failure} numbers: when the stream has got there, failure[4] is 0 or
- * the number of the check that failed in a kernel, with details in failure[5] to failure[8]; arrays and results then hold
- * whatever had been written.  Array results, work and failure must not overlap with anything else.
+ * It allocates nothing: work points to sizes[0] bytes, as the function NAME_sizes tells; the extents of array
+ * results follow in sizes[1], sizes[2], ...  failure points to {failure} numbers: when the stream has got there,
+ * failure[4] is 0 or the number of the check that failed in a kernel, with details in failure[5] to failure[8]; arrays
+ * and results then hold whatever had been written.  Array results, work and failure overlap with nothing else.
  */"""
+
+
+# names that C++ and CUDA have and C has not
+WORDS = """
+alignas alignof and and_eq asm bitand bitor catch class compl const_cast constexpr decltype delete dynamic_cast explicit
+export final friend mutable namespace new noexcept not not_eq nullptr operator or or_eq override private protected
+public reinterpret_cast static_assert static_cast template this thread_local throw try typeid typename using virtual
+wchar_t char16_t char32_t xor xor_eq std dim3 threadIdx blockIdx blockDim gridDim warpSize failure stream launch thread
+threads thread_y threads_y cudaStream_t j0 j1 jn y0 y1 yn rsqrt rcbrt sinpi cospi normcdf norm min max abs div erfcx
+exp10 memory sums
+"""
 
 
 @dataclass(frozen=True)
@@ -71,7 +82,7 @@ def emit_cuda(
     Raises AdgenError when a device cannot run a function.
     """
     outlined = [outline(function) for function in functions]
-    names = Names()
+    names = Names(WORDS.split())
     c_names = {function.name: names.claim(function.name) for function in functions}
     for name in c_names.values():
         names.taken |= {f"{name}_sizes", f"{name}_host", f"{name}_host_sizes"}
@@ -84,8 +95,12 @@ def emit_cuda(
         texts = _kernels(each, c_name, names, sites, spelled, tables)
         own = (fixed or {}).get(function.name, {})
         host = HostWriter(function, each, texts, c_name, sites, spelled, names.taken, own)
-        text = host.write((notes or {}).get(function.name, ""))
-        made.append(_Function(text, [_Kernel(_place(kernel), texts[kernel]) for kernel in each.kernels]))
+        made.append(
+            _Function(
+                host.write((notes or {}).get(function.name, "")),
+                [_Kernel(_place(kernel), texts[kernel]) for kernel in each.kernels],
+            )
+        )
     lines = [line for f in made for line in (*f.host.lines, *f.host.size_lines)]
     lines += [line for f in made for kernel in f.kernels for line in kernel.text.lines]
     text = "\n".join(lines)
@@ -103,7 +118,11 @@ def emit_cuda(
             banner=BANNER,
             header_name=header_name,
             helpers=[*cuda_helpers(text), *(for_device(helper) for helper in spelled)],
-            tables=[text.replace("static const ", "static __device__ const ") for n, text in tables.texts.items() if n in words],
+            tables=[
+                text.replace("static const ", "static __device__ const ")
+                for n, text in tables.texts.items()
+                if n in words
+            ],
             functions=made,
         ),
         f"#include <stdbool.h>\n#include <stdint.h>\n{declarations}\n",

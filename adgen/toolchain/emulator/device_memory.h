@@ -72,11 +72,21 @@ ADGEN_EMULATOR cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t si
     return cudaSuccess;
 }
 
+ADGEN_EMULATOR cudaError_t cudaMemset(void *to, int byte, size_t size) { return cudaMemsetAsync(to, byte, size); }
+
+ADGEN_EMULATOR cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind)
+{
+    return cudaMemcpyAsync(to, from, size, kind);
+}
+
+/* Fresh memory is full of not-a-numbers, so that a result shows what was read before it was written. */
 template <class T> ADGEN_EMULATOR cudaError_t cudaMalloc(T **memory, size_t size)
 {
     void *found = nullptr;
     const bool failed = size && posix_memalign(&found, 256, size); // as aligned as a device's
     *memory = failed ? nullptr : static_cast<T *>(found);
+    if (found && !failed)
+        memset(found, 0xff, size);
     return adgen_emulated::with_error(failed ? cudaErrorMemoryAllocation : cudaSuccess);
 }
 
