@@ -23,7 +23,7 @@ from adgen.diagnostics import AdgenError
 from adgen.toolchain.cache import cached, digest, recall, remember
 from adgen.toolchain.cc import answer, split_command, stamps
 from adgen.toolchain.cuda_devices import devices
-from adgen.toolchain.ptxas import Usage, usages
+from adgen.toolchain.ptxas import Usage, complaints, usages
 
 # As in C, never fast mathematics, and no contraction into fused multiply-adds: x*x - y*y is 0 for x = y, as in Python.
 OPTIMISE = ("-std=c++17", "-O3", "--fmad=false")
@@ -81,7 +81,7 @@ class Nvcc:
         if done.returncode:
             raise AdgenError(
                 "AD508",
-                f"the CUDA compiler `{shlex.join(self.command)}` failed:\n{done.stdout.strip()}",
+                f"the CUDA compiler `{shlex.join(self.command)}` failed:\n{complaints(done.stdout)}",
                 help="where it is the C++ compiler that nvcc does not like, name another: NVCC='nvcc -ccbin g++-12'; "
                 "the emitted CUDA should always compile: please report anything else with the function",
             )

@@ -1,7 +1,7 @@
 """What the assembler says about kernels: registers, spills, stack, shared memory.
 
 Comes in: what nvcc prints with `--resource-usage`.  Goes out: one `Usage` a kernel and architecture, in the order of
-the text.  Guaranteed: lines of other kinds are passed over; device functions that are called are not kernels.
+the text; and the rest of the text.  Guaranteed: device functions that kernels call are no kernels.
 """
 
 from __future__ import annotations
@@ -53,6 +53,12 @@ def _read(text: str) -> Iterator[Usage]:
         elif found := USED.search(line):
             whole = _number(CUMULATIVE, line) or stack
             yield Usage(plain(symbol), architecture, int(found[1]), spilled, _number(SHARED, line), whole)
+
+
+def complaints(text: str) -> str:
+    """What is printed besides."""
+    lines = [line for line in text.splitlines() if not line.startswith("ptxas info") and not FRAME.search(line)]
+    return "\n".join(lines).strip()
 
 
 def _number(pattern: re.Pattern[str], line: str) -> int:

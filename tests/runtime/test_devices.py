@@ -5,10 +5,12 @@ Fake modules `cupy`, `torch` and `numba.cuda` offer what the real ones are asked
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
 import warnings
 import weakref
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -248,6 +250,16 @@ def test_arrays_on_the_cpu(libraries: SimpleNamespace) -> None:
     assert "of type list" in refused("AD133", device_array, [1.0], "x")
 
 
+def test_subclasses(libraries: SimpleNamespace) -> None:
+    """A class of the user's own is of the library of its base."""
+
+    class Parameter(Tensor):
+        pass
+
+    libraries.torch = 4
+    assert device_array(Parameter(np.zeros(4)), "x").stream == 4
+
+
 def test_a_tensor_with_a_graph(libraries: SimpleNamespace) -> None:
     """Is read as what it holds."""
     array = np.zeros(4)
@@ -317,6 +329,22 @@ def test_a_capsule_lets_go_once(options: dict) -> None:
     assert alive() is None
 
 
+def test_what_a_capsule_may_say() -> None:
+    """Where its memory begins, that it must not be written, and that it is of another version."""
+    array = np.zeros(4)
+    capsule = array.__dlpack__()
+    dlpack._tensor(capsule)[0].offset = 16
+    assert dlpack.read(capsule).pointer == array.ctypes.data + 16
+    tensor = dlpack._Versioned(1, 5, None, None, dlpack.READ_ONLY, dlpack._tensor(capsule)[0])
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    versioned = new(("PyCapsule_New", ctypes.pythonapi))(ctypes.addressof(tensor), dlpack.VERSIONED, None)
+    found = dlpack.read(versioned)
+    assert found.read_only and found.shape == (4,) and found.pointer == array.ctypes.data + 16
+    tensor.major = 2
+    with pytest.raises(ValueError, match="version 2 of DLPack"):
+        dlpack.read(versioned)
+
+
 def test_capsules_of_other_kinds() -> None:
     """Versions, numbers and objects that are not known are refused, and let go."""
     array = np.zeros(4)
@@ -364,6 +392,7 @@ def test_overlap() -> None:
     array = np.zeros(8)
     parts = [array[:4], array[4:], array[3:5], array[2:2]]
     found = [device_array(Interface(part), name) for part, name in zip(parts, "abcd")]
+    found[3] = replace(found[3], pointer=array.ctypes.data + 16)  # where NumPy puts an empty slice is its own affair
     refuse_overlap(found[:2], [0, 1], "f")
     refuse_overlap(found, [], "f")
     refuse_overlap([found[0], found[3]], [0, 1], "f")
@@ -420,8 +449,9 @@ def test_memory_of_ours() -> None:
     gc.collect()
     assert not memory.held
     empty = DeviceMemory((0, 3), F64, memory)
+    empty.free()
     assert empty.pointer == 0 and not memory.held and empty.to_host().shape == (0, 3)
-    assert device_array(empty, "y").size == 0
+    assert device_array(empty, "y").size == 0 and empty.__cuda_array_interface__["stream"] == 1
 
 
 def test_numpy_arguments() -> None:

@@ -36,10 +36,7 @@ class Copies:
         self._owned = ExitStack()
 
     def __enter__(self) -> Copies:
-        with ExitStack() as owned:  # what was allocated is given back when the next one does not fit
-            self._owned = owned
-            self._memory = [self._put(array) for _, array in self._named]
-            self._owned = owned.pop_all()
+        self._memory = [self._put(array) for _, array in self._named]  # where one does not fit, nobody holds the others
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:
