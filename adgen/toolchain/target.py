@@ -40,6 +40,7 @@ class Target:
 
 
 PROCESSOR = Target()
+EMULATED = Target("cuda-emulated")
 
 
 def target_of(name: str | None, architectures: str | None = None, deterministic: bool = False) -> Target:

@@ -66,7 +66,7 @@ def wrapper(interface: Interface) -> Wrapper:
     }
     prototype = f"int {name}({_listed([*inputs, *outputs])}void *work, int64_t *detail)"
     sizes = f"void {name}_sizes({_listed(inputs)}int64_t *sizes)"
-    made = replace(interface, c_name=name, prototype=f"{prototype};\n{sizes};", workspace="0", room=0)
+    made = replace(interface, c_name=name, prototype=f"{prototype};\n{sizes};", room=None)
     return Wrapper(made, names, len(interface.parameters) + len(interface.results) + 2)
 
 
