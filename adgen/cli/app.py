@@ -181,6 +181,8 @@ def explain(
     arg: Arg = None,
     static: Static = None,
     memory: Annotated[str | None, typer.Option(help="What the residuals of a loop may take, as 256MB.")] = None,
+    target: Target = None,
+    deterministic: Deterministic = False,
     max_bytes: Annotated[
         str | None, typer.Option(help="Fail when the workspace of a gradient is larger, as 64kB.", show_default=False)
     ] = None,
@@ -194,7 +196,16 @@ def explain(
     from adgen.sizes import bytes_of
 
     limit = bytes_of(max_bytes)
-    options = Options.parse(function, wrt, "value,grad,vjp", arg or (), static or (), memory=memory)
+    options = Options.parse(
+        function,
+        wrt,
+        "value,grad,vjp",
+        arg or (),
+        static or (),
+        memory=memory,
+        target=target,
+        deterministic=deterministic,
+    )
     found = explain_file(file, options)
     typer.echo("\n\n".join(map(str, found)))
     excess = [line for explanation in found for line in explanation.excess(limit, max_ratio)]
