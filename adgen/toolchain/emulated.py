@@ -32,8 +32,9 @@ OBJECT = "function.o"
 # What every object defines, for cffi: how many races there were (none are found but in the flavour `races`).
 COUNTER = "int64_t adgen_emulated_races(void);\nvoid adgen_emulated_races_reset(void);\n"
 
-# A device has neither exceptions nor types at run time; what a pragma for nvcc says is no concern of another compiler.
-STANDARD = ("-std=c++17", "-fPIC", "-fno-exceptions", "-fno-rtti")
+# A device has neither exceptions nor types at run time.  A fortified longjmp refuses to leave a stack for another.
+STANDARD = ("-std=c++17", "-fPIC", "-fno-exceptions", "-fno-rtti", "-U_FORTIFY_SOURCE")
+# What a pragma for nvcc says is no concern of another compiler.
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas")
 SANITIZERS = "-fsanitize=address,undefined,float-cast-overflow"
 INSTALL = "install g++ or clang++ (Debian: apt install g++), or set CXX"

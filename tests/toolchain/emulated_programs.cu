@@ -254,6 +254,15 @@ static __global__ void half_atomic_1(int *x)
     else
         atomicAdd(x, 1);
 }
+/* Two threads read, and in one block one of them writes thereafter.  */
+static __global__ void one_block_1(int *x)
+{
+    __shared__ int place[1];
+    const int found = place[0];
+    if (blockIdx.x == 1 && threadIdx.x == 1)
+        place[0] = found + 1;
+    atomicAdd(x, found);
+}
 extern "C" int racy(int which, void *x, void *y)
 {
     if (which == 0)
@@ -266,6 +275,8 @@ extern "C" int racy(int which, void *x, void *y)
         blocks_1<<<2, 32>>>((int64_t *)x);
     if (which == 4)
         half_atomic_1<<<1, 32>>>((int *)x);
+    if (which == 5)
+        one_block_1<<<3, 2>>>((int *)x);
     return outcome();
 }
 

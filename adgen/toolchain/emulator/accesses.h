@@ -98,9 +98,9 @@ ADGEN_EMULATOR void split(Word &word)
 }
 
 /* How much more an access tells beside another.  */
-ADGEN_EMULATOR int distance(const Access &one, const Access &other)
+ADGEN_EMULATOR int distance(const Access &one, const Access &other, bool shared)
 {
-    if (!one.thread)
+    if (!one.thread || (shared && one.block != other.block))
         return -1;
     if (one.block != other.block)
         return 3;
@@ -110,12 +110,12 @@ ADGEN_EMULATOR int distance(const Access &one, const Access &other)
 }
 
 /* Note an access.  A write comes after all that was: what is ordered after it is ordered after that as well.  */
-ADGEN_EMULATOR void note(Cell &cell, const Access &now, Kind kind)
+ADGEN_EMULATOR void note(Cell &cell, const Access &now, Kind kind, bool shared)
 {
     if (kind == WRITE)
         memset(&cell, 0, sizeof cell);
     Access *made = cell.made[kind];
-    if (distance(made[0], now) >= distance(made[1], now))
+    if (distance(made[0], now, shared) >= distance(made[1], now, shared))
         made[1] = made[0];
     made[0] = now;
 }

@@ -129,11 +129,11 @@ ADGEN_EMULATOR bool check(Cell &cell, const Access &now, Kind kind, bool shared,
         for (const Access &made : cell.made[other])
             if (!before(made, now, shared)) {
                 report(made, static_cast<Kind>(other), now, kind, at, size);
-                note(cell, now, kind);
+                note(cell, now, kind, shared);
                 return true;
             }
     }
-    note(cell, now, kind);
+    note(cell, now, kind, shared);
     return false;
 }
 
