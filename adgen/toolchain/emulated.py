@@ -68,6 +68,15 @@ def flags(flavour: Flavour) -> tuple[str, ...]:
     return ours
 
 
+def _compiling(flavour: Flavour, compiler: Compiler) -> tuple[str, ...]:
+    """What this compiler is told; each has its own way of telling volatile accesses from others."""
+    if flavour != "races":
+        return flags(flavour)
+    clang = "clang" in compiler.version
+    volatile = ("-mllvm", "-tsan-distinguish-volatile=1") if clang else ("--param=tsan-distinguish-volatile=1",)
+    return (*flags(flavour), *volatile)
+
+
 def linking(flavour: Flavour, compiler: Compiler) -> tuple[str, ...]:
     """What `cpp_compiler` is told when it links the object into an extension."""
     if flavour != "sanitized":
@@ -78,7 +87,8 @@ def linking(flavour: Flavour, compiler: Compiler) -> tuple[str, ...]:
 def identity(flavour: Flavour, compiler: Compiler) -> str:
     """Everything but the text that may change the object: for the cache's key."""
     headers = [path.read_text(encoding="utf-8") for path in sorted(HEADERS.glob("*.h"))]
-    return digest(flavour, compiler.identity, *flags(flavour), *linking(flavour, compiler), *headers)
+    told = (*_compiling(flavour, compiler), *linking(flavour, compiler))
+    return digest(flavour, compiler.identity, *told, *headers)
 
 
 def compile_emulated(text: str, name: str, folder: Path, flavour: Flavour = "plain", extra: Sequence[str] = ()) -> Path:
@@ -90,7 +100,8 @@ def compile_emulated(text: str, name: str, folder: Path, flavour: Flavour = "pla
     source = folder / f"{name}.emulated.cpp"
     source.write_text(f'#line 1 "{name}.cu"\n{emulated(text)}', encoding="utf-8")
     optimisation = (*level(text), *compiler.native) if flavour == "plain" else ()
-    compiler.run([*flags(flavour), *optimisation, *extra, "-c", source.name, "-o", OBJECT], folder)
+    told = (*_compiling(flavour, compiler), *optimisation, *extra)
+    compiler.run([*told, "-c", source.name, "-o", OBJECT], folder)
     source.unlink()
     return folder / OBJECT
 

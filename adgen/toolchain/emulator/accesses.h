@@ -2,7 +2,15 @@
 #pragma once
 
 namespace adgen_emulated __attribute__((visibility("hidden"))) {
-enum Kind { READ, WRITE, ATOMIC };
+enum Kind { READ, WRITE, ATOMIC_READ, ATOMIC };
+constexpr int KINDS = 4;
+
+/* Whether two accesses that nothing orders are a race.  */
+ADGEN_EMULATOR bool conflict(int one, int other)
+{
+    const bool writes = one == WRITE || one == ATOMIC || other == WRITE || other == ATOMIC;
+    return writes && !(one >= ATOMIC_READ && other >= ATOMIC_READ);
+}
 
 /* Who accessed memory, and when.  */
 struct Access {
@@ -16,7 +24,7 @@ struct Access {
    comes later and is unordered with any of them is unordered with one of the two, since those of different blocks are
    unordered with every third thread, and so are those of different warps between two barriers.  */
 struct Cell {
-    Access made[3][2];
+    Access made[KINDS][2];
 };
 
 /* Eight bytes; those that are once accessed in parts are looked at one by one from then on.  */
