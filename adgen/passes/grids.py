@@ -8,8 +8,9 @@ iteration of a kernel comes first in the program, a `load` marked `cell` reads a
 other loops have the reason why they are none over threads as `serial`.
 
 - A loop is `x`; a loop whose body is another one, after what any thread may work out again, is `y` around `x`.
+- A nest that is a product of matrices is a `contract` of the host's.
 - What a loop adds to carried values is added in parts, one for each thread, that `add_up` brings together in a fixed
-  order: no more than `THREADS` threads, each of which takes every `THREADS`-th iteration.
+  order: no more than `sizes.THREADS` threads, each of which takes every so many-th iteration.
 - Where the outer loop of two adds to memory of which the inner one owns the elements, as in the sum of the columns of
   a matrix or in forces between pairs, these additions are made with the loops exchanged (`turned`), where what is added
   can be worked out again.
@@ -24,17 +25,18 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from adgen import ops
-from adgen.ir import core
+from adgen.ir import core, sizes
 from adgen.ir.builder import Builder
 from adgen.ir.hosted import Hosted
-from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import BOOL, I64, Buffer, Scalar
 from adgen.passes.activity import roots
+from adgen.passes.contractions import contractions
 from adgen.passes.dead_code import dead_code
 from adgen.passes.forms import Forms
 from adgen.passes.independence import Tie
 from adgen.passes.indices import Definitions
-from adgen.passes.partial import THREADS, chunk, copies, trips, workers
+from adgen.passes.partial import chunk, copies, division, trips
 from adgen.passes.rebuild import clone_operation, clone_region, mapped, rebuild, record
 from adgen.passes.sharing import Sharing, arguments_of, sharing
 from adgen.passes.turned import Turned, emit_turned, turned
@@ -69,7 +71,16 @@ def grids(function: Function, deterministic: bool = False) -> Function:
                return
              }
     """
-    return _Grids(function, deterministic).made()
+    return _Grids(_with_products(function, deterministic), deterministic).made()
+
+
+def _with_products(function: Function, deterministic: bool) -> Function:
+    """The function with products of matrices that a host launches as such."""
+    outermost = _Grids(function, deterministic).outermost()
+    made = contractions(function, lambda loop: loop in outermost)
+    hosted = Hosted(made)
+    products = [operation for operation in walk(made.body) if operation.row is core.CONTRACT]
+    return made if all(hosted.knows(operation.operands[4:]) for operation in products) else function
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,23 @@ class _Grids:
 
     def made(self) -> Function:
         return dead_code(rebuild(self.function, self.transform))
+
+    def outermost(self) -> set[Operation]:
+        """The loops that a host runs, and those that become kernels."""
+        found: set[Operation] = set()
+
+        def visit(region: Region) -> None:
+            for operation in region.operations:
+                if operation not in self.hosted.control:
+                    continue
+                kernel = operation.row is core.FOR and isinstance(self.nest(operation), Nest)
+                if operation.row is core.FOR:
+                    found.add(operation)
+                for inner in operation.regions if not kernel else ():
+                    visit(inner)
+
+        visit(self.function.body)
+        return found
 
     def transform(self, builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
         """Take over whatever has regions: a kernel, control flow of the host, or what is left as it is."""
@@ -255,8 +283,7 @@ class _Writer:
         count = trips(builder, loop, self.mapping)
         apart = bool(self.nest.copied)
         handles = mapped(self.nest.copied, self.mapping)
-        most = workers(builder, handles, builder.index(THREADS))
-        threads = builder.op(ops.MINIMUM, count, most, name="parts")
+        threads = division(builder, count, builder.index(1), handles)
         carried = region.arguments[1:]
         sums = [
             builder.alloc(_scalar(value), (threads,), f"{value.name or 'sum'}_parts", zero=False) for value in carried
@@ -269,7 +296,7 @@ class _Writer:
             else:
                 scaled = builder.op(ops.MUL, argument, builder.index(self.step))
                 start, stop = mapped(loop.operands[:2], self.mapping)
-                ends, step = (builder.op(ops.ADD, start, scaled), stop), self.step * THREADS
+                ends, step = (builder.op(ops.ADD, start, scaled), stop), self.step * sizes.THREADS
             self.run(ends, step, argument, sums, apiece)
         attributes = {"step": 1, "exit": False, "grid": "x"}
         builder.emit(core.FOR, (builder.index(0), threads), attributes, (block.region(),), span=loop.span)

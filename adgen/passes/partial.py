@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from adgen import ops
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Value
+from adgen.ir.sizes import PARTS
 from adgen.ir.types import Buffer
 from adgen.passes.rebuild import Mapping, mapped
-
-THREADS = 1 << 17  # as many as a large device runs at once
-ELEMENTS = 1 << 24  # of all copies together that threads add to
 
 
 def trips(builder: Builder, loop: Operation, mapping: Mapping) -> Value:
@@ -31,19 +29,15 @@ def trips(builder: Builder, loop: Operation, mapping: Mapping) -> Value:
     return builder.op(ops.MAXIMUM, span, builder.index(0))
 
 
-def workers(builder: Builder, handles: Sequence[Value], most: Value) -> Value:
-    """How many threads can have copies of some memory; at least one, and at most so many."""
+def division(builder: Builder, count: Value, width: Value, handles: Sequence[Value]) -> Value:
+    """In how many parts iterations are taken that have copies of some memory, and so many threads each."""
+    size = builder.index(1)
     for handle in handles:
-        size = builder.index(1)
+        one = builder.index(1)
         for extent in builder.dims(handle):
-            size = builder.op(ops.MUL, size, at_least_one(builder, extent))
-        most = builder.op(ops.MINIMUM, most, builder.op(ops.FLOORDIV, builder.index(ELEMENTS), size))
-    return at_least_one(builder, most)
-
-
-def at_least_one(builder: Builder, number: Value) -> Value:
-    """A number, or one where it is less."""
-    return builder.op(ops.MAXIMUM, number, builder.index(1))
+            one = builder.op(ops.MUL, one, extent)
+        size = builder.op(ops.MAXIMUM, size, one)
+    return builder.op(PARTS, count, width, size, name="parts")
 
 
 def copies(builder: Builder, handle: Value, count: Value) -> Value:

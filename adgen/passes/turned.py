@@ -24,7 +24,7 @@ from adgen.ir.nodes import Operation, Value, walk, walk_one
 from adgen.ir.translate import free_values
 from adgen.ir.types import I64
 from adgen.passes.forms import Forms
-from adgen.passes.partial import THREADS, at_least_one, chunk, copies, trips, workers
+from adgen.passes.partial import chunk, copies, division, trips
 from adgen.passes.rebuild import Transform, clone, clone_operation, mapped
 from adgen.passes.sharing import Sharing, arguments_of, is_own
 
@@ -167,10 +167,9 @@ def emit_turned(builder: Builder, plan: Turned, mapping: dict[Value, Value]) -> 
     makers = {value: operation for operation in loop.regions[0].operations for value in operation.results}
     low, high = _range(builder, plan, makers, mapping)
     count = trips(builder, loop, mapping)
-    width = at_least_one(builder, builder.op(ops.SUB, high, low))
+    width = builder.op(ops.SUB, high, low)
     handles = mapped(dict.fromkeys(addition.operands[0] for addition in plan.additions), mapping)
-    most = workers(builder, handles, builder.op(ops.FLOORDIV, builder.index(THREADS), width))
-    parts = builder.op(ops.MINIMUM, count, most, name="parts")
+    parts = division(builder, count, width, handles)
     apiece = {handle: copies(builder, handle, parts) for handle in handles}
     number, column = Value(I64, "part"), Value(I64, inner.regions[0].arguments[0].name)
     with builder.block((number,)) as outside:
