@@ -26,8 +26,8 @@ def _nothing(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...
 
 MULTIPLY = Row("multiply", _nothing)  # a `contract` with the number of parts and memory for them
 
-KERNEL = """/* Tiles of factor * left @ right, a block for each and for each part of the sums: added to the target, or left in
- * `parts` where there are several.  Rows are `step` elements apart; `across`: it is stored by columns. */
+KERNEL = """/* Tiles of factor * left @ right, a block for each and each part of the sums: added to the target, or
+ * left in `parts` where there are several.  Rows are `step` elements apart; `across`: it is stored by columns. */
 static __global__ void __launch_bounds__(256) adgen_multiply_%(type)s(int64_t rows, int64_t columns, int64_t depth,
         %(type)s factor, const %(type)s *scale, const %(type)s *__restrict__ left, int64_t left_step, bool left_across,
         const %(type)s *__restrict__ right, int64_t right_step, bool right_across, %(type)s *__restrict__ target,
