@@ -8,19 +8,22 @@ end is the failure of the first iteration in the program's order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from adgen import ops
+from adgen.diagnostics import Span
 from adgen.emit import control, storage
 from adgen.emit.body import RULES, Body
 from adgen.emit.cuda.outline import BLOCK, Kernel
-from adgen.emit.expression import Expression
+from adgen.emit.cuda.wrapping import WRAPPED, wrapping
+from adgen.emit.expression import Expression, assignment, reads_of
 from adgen.emit.layout import Block, Layout, wrapped
 from adgen.emit.names import Names
 from adgen.emit.text import c_type, literal
 from adgen.emit.uses import Uses
 from adgen.ir import core
-from adgen.ir.nodes import Operation, Value, walk
+from adgen.ir.nodes import Operation, Row, Value, walk
 from adgen.ir.types import I64, Buffer
 from adgen.ops.spelling import ADDITIVE
 
@@ -53,6 +56,21 @@ class KernelBody(Body):
         self.rules = {**RULES, core.FOR: loop, core.ACCUMULATE: accumulate, core.ALLOC: alloc}
         self.slices = {}
         self.order = {}
+        self.wrapping = wrapping(kernel.function)
+
+    def elementwise(self, operation: Operation) -> None:
+        """An operation on scalars."""
+        if operation not in self.wrapping or self.folded(operation):
+            super().elementwise(operation)
+            return
+        parts = [self.values.use(operand) for operand in operation.operands]
+        self.values.define(operation.result, self.wrapped(operation.row, parts, operation.span))
+
+    def wrapped(self, row: Row, parts: Sequence[Expression], span: Span | None) -> Expression:
+        """Integer arithmetic that may leave the range of its type."""
+        spelling = WRAPPED[row]
+        self.helpers[spelling.helper(I64) or ""] = None
+        return Expression(*spelling.render([part.pair for part in parts], I64), reads_of(parts), span)
 
     def element(self, buffer: Value, indices: list[Expression]) -> Expression:
         """An element; those of a slice are as far apart as there are threads."""
@@ -120,12 +138,16 @@ def over_threads(body: KernelBody, operation: Operation) -> None:
 def accumulate(body: KernelBody, operation: Operation) -> None:
     """An addition, atomic where other threads may add to the same element."""
     reason = operation.attributes.get("atomic")
-    if reason is None:
+    buffer, value, *indices = operation.operands
+    if reason is None and value.type != I64:
         storage.write(body, operation)
         return
-    buffer, value, *indices = operation.operands
     target, source = storage.place(body, buffer, indices), body.values.use(value)
     body.values.settle((body.uses.root[buffer],))
+    if reason is None:
+        total = body.wrapped(ops.ADD, (target, source), operation.span)
+        body.values.emit(assignment(target, total), operation.span, total.reads)
+        return
     place, added = f"&{target.text}", source.text
     if value.type == I64:
         place, added = f"(unsigned long long *){place}", f"(unsigned long long){source.inside(15)}"

@@ -118,8 +118,10 @@ class _Outliner:
         with self.builder.block(function.parameters) as block:
             results = [self.result(*pair) for pair in zip(function.results, function.result_names, strict=True)]
             self.region(function.body.operations)
+            stored = {value for operation in self.pending for value in operation.results if value in self.homes}
             for value, box in zip(function.results, results, strict=True):
-                if box is not None and self.cells.get(value) is not box and not self.is_nothing(value):
+                there = self.homes[value] if value in stored else self.cells.get(value)
+                if box is not None and there is not box and not self.is_nothing(value):
                     self.pending.append(_store(box, value))
             self.flush()
             pairs = zip(function.results, results, strict=True)
