@@ -114,7 +114,7 @@ class _Grids:
 
         def visit(region: Region) -> None:
             for operation in region.operations:
-                if operation not in self.hosted.control:
+                if operation not in self.hosted.control or operation in self.hosted.guarded:
                     continue
                 kernel = operation.row is core.FOR and isinstance(self.nest(operation), Nest)
                 if operation.row is core.FOR:
