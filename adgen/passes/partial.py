@@ -52,7 +52,7 @@ def chunk(
     """The ends of one part of `count` iterations; those of the next part come after it."""
     (start,) = mapped(loop.operands[:1], mapping)
     more = builder.op(ops.SUB, builder.op(ops.ADD, count, parts), builder.index(1))
-    size = builder.op(ops.MAXIMUM, builder.op(ops.FLOORDIV, more, parts), builder.index(1))
+    size = builder.op(ops.MAXIMUM, builder.op(ops.FLOORDIV, more, parts), builder.index(1), name="size")
     first = builder.op(ops.MUL, number, size)
     last = builder.op(ops.MINIMUM, builder.op(ops.ADD, first, size), count)
 
