@@ -281,7 +281,7 @@ class _Writer:
         builder, loop = self.builder, self.loop
         region = loop.regions[0]
         count = trips(builder, loop, self.mapping)
-        apart = bool(self.nest.copied)
+        apart = bool(self.nest.copied) or self.in_order()
         handles = mapped(self.nest.copied, self.mapping)
         threads = division(builder, count, builder.index(1), handles)
         carried = region.arguments[1:]
@@ -307,6 +307,14 @@ class _Writer:
         ]
         record(builder, loop, tuple(totals), self.mapping)
 
+    def in_order(self) -> bool:
+        """True when a thread that takes several parts may have to take them one after the other.
+
+        There are fewer threads where each has much memory, and the first check that fails in a thread ends it.
+        """
+        rows = {operation.row for operation in walk(self.loop.regions[0])}
+        return core.CHECK in rows and core.ALLOC in rows
+
     def run(
         self,
         ends: tuple[Value, Value],
@@ -320,8 +328,10 @@ class _Writer:
         local = dict(self.mapping)
         zeros = [builder.const(0, value.type) for value in region.arguments[1:]]
 
+        shared = {operation for touching in self.nest.shared.added.values() for operation in touching}
+
         def redirected(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
-            if operation.row is core.ACCUMULATE:
+            if operation in shared:
                 handle, value, *indices = mapped(operation.operands, mapping)
                 if handle in copies:
                     builder.accumulate(copies[handle], value, (*indices, number))

@@ -23,6 +23,7 @@ from typing import NoReturn
 from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.emit.cuda.products import MULTIPLY
+from adgen.emit.cuda.wrapping import small
 from adgen.emit.memory import Plan, plan_memory
 from adgen.ir import core
 from adgen.ir.builder import Builder
@@ -52,12 +53,13 @@ LAUNCH = Row("launch", _nothing)  # a kernel with what it takes, its slices, and
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """One kernel: its body, whose parameters are what it takes; the buffers that are slices; how many axes it has."""
+    """One kernel: its body, whose parameters are what it takes; the buffers that are slices; how many axes it has; the
+    parameters that follow from extents, which are small."""
 
     function: Function
     plan: Plan
     axes: int
-    span: object = None
+    small: frozenset[Value] = frozenset()
 
     @property
     def slices(self) -> tuple[Value, ...]:
@@ -111,6 +113,7 @@ class _Outliner:
         self.definitions = {value: operation for operation in walk(function.body) for value in operation.results}
         self.marked = _around(function.body)
         self.users = _users(function)
+        self.small = small(function)  # with what the host has for them
         self.again = _again(function, self.hosted)
         self.builder = Builder()
         self.builder.span = function.span
@@ -356,7 +359,8 @@ class _Outliner:
             kernel, given = self.body(operations, owner)
             axes = 1
         trips = [self.trips(loop) for loop in reversed(loops[:axes])]
-        found = Kernel(kernel.function, kernel, axes)
+        few = frozenset(parameter for parameter, value in given.items() if value in self.small)
+        found = Kernel(kernel.function, kernel, axes, few)
         self.kernels.append(found)
         slices = [self.slice(kernel, buffer, given, trips) for buffer in kernel.workspace]
         operands = [*given.values(), *slices, *trips]
@@ -498,7 +502,10 @@ class _Capture:
         if not name and operation is not None and operation.row is core.DIM:
             name = f"{operation.operands[0].name or 'buffer'}_n{operation.attributes['axis']}"
         usual = "condition" if value.type == BOOL else "number"
-        return self.parameter(outliner.on_host(value), name or usual)
+        host = outliner.on_host(value)
+        if value in outliner.small:
+            outliner.small.add(host)
+        return self.parameter(host, name or usual)
 
     def depth(self, value: Value) -> int:
         """How many operations a cheap integer takes."""
