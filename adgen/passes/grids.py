@@ -14,6 +14,7 @@ other loops have the reason why they are none over threads as `serial`.
 - Where the outer loop of two adds to memory of which the inner one owns the elements, as in the sum of the columns of
   a matrix or in forces between pairs, these additions are made with the loops exchanged (`turned`), where what is added
   can be worked out again.
+- A maximum, a product and the like of one long array is taken in parts (`folds`).
 - Other memory that iterations add to: with `deterministic` each of at most `THREADS` threads takes neighbouring
   iterations and adds to an array of its own, which `add_up` brings together; else by atomic additions.
 """
@@ -33,6 +34,7 @@ from adgen.ir.types import BOOL, I64, Buffer, Scalar
 from adgen.passes.activity import roots
 from adgen.passes.contractions import contractions
 from adgen.passes.dead_code import dead_code
+from adgen.passes.folds import fold_of, folds
 from adgen.passes.forms import Forms
 from adgen.passes.independence import Tie
 from adgen.passes.indices import Definitions
@@ -71,7 +73,7 @@ def grids(function: Function, deterministic: bool = False) -> Function:
                return
              }
     """
-    return _Grids(_with_products(function, deterministic), deterministic).made()
+    return _Grids(_with_folds(_with_products(function, deterministic), deterministic), deterministic).made()
 
 
 def _with_products(function: Function, deterministic: bool) -> Function:
@@ -81,6 +83,14 @@ def _with_products(function: Function, deterministic: bool) -> Function:
     hosted = Hosted(made)
     products = [operation for operation in walk(made.body) if operation.row is core.CONTRACT]
     return made if all(hosted.knows(operation.operands[4:]) for operation in products) else function
+
+
+def _with_folds(function: Function, deterministic: bool) -> Function:
+    """The function with maxima and the like of long arrays in parts."""
+    found = _Grids(function, deterministic)
+    left = {loop for loop in found.outermost() if not isinstance(found.nest(loop), Nest)}
+    fewer = {loop for loop in left if (count := found.trips(loop)) is None or count > SHORT}
+    return folds(function, fewer) if any(fold_of(loop) for loop in fewer) else function
 
 
 @dataclass(frozen=True)
