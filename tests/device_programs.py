@@ -156,6 +156,15 @@ def carried_by_the_host(x, n: int):
     return p + s, p
 
 
+def ever_shorter(x):
+    for t in range(len(x)):
+        s = 0.0
+        for j in range(t, len(x)):
+            s += x[j] * x[t]
+        x[t] = 0.5 * x[t] + 0.1 * s
+    return np.sum(x)
+
+
 def chosen_by_the_host(x, n: int):
     s = 1.0
     if n > 3:
@@ -308,6 +317,7 @@ def samples() -> list[Sample]:
         (private_in_planes, {"A": A}),
         (growing, {"x": x, "n": N}),
         (carried_by_the_host, {"x": x, "n": 4}),
+        (ever_shorter, {"x": x}),
         (chosen_by_the_host, {"x": x, "n": 5}),
         (reshaped, {"A": A, "x": x}),
         (kinds, {"f": f, "b": f > 0, "u": k.astype(np.int32)}),
