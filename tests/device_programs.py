@@ -75,6 +75,40 @@ def rows_and_columns(A, x, y):
     return np.sum(x * x) + np.sum(y * y)
 
 
+def only_columns(A, y, k):
+    B = np.zeros((N, M))
+    for i in range(len(k) - 1, -1, -1):
+        w = np.cos(A[i, 0])
+        for j in range(M):
+            y[j] -= A[i, j]
+            B[k[i], j] -= w
+    return B
+
+
+def ended_early(x, A, n: int):
+    s, y = 0.0, np.zeros(M)
+    for t in range(n):
+        for i in range(len(x)):
+            s += x[i] * x[i]
+        y += A.T @ x
+        if s > 20.0:
+            break
+        x *= 1.5
+    return s, y
+
+
+def chosen_by_arrays(x, A):
+    s, B = 1.0, np.zeros((N, N))
+    if x[0] > 0.0:
+        for i in range(len(x)):
+            s += A[i, 1]
+        B += A @ A.T
+    else:
+        B[:, 0] = x
+        s = np.max(x)
+    return s, B
+
+
 def pairs(x):
     f = np.zeros(len(x))
     for i in range(len(x)):
@@ -154,6 +188,15 @@ def carried_by_the_host(x, n: int):
         if t % 2 == 0:
             p += 1.0
     return p + s, p
+
+
+def ever_shorter(x):
+    for t in range(len(x)):
+        s = 0.0
+        for j in range(t, len(x)):
+            s += x[j] * x[t]
+        x[t] = 0.5 * x[t] + 0.1 * s
+    return np.sum(x)
 
 
 def chosen_by_the_host(x, n: int):
@@ -300,6 +343,10 @@ def samples() -> list[Sample]:
         (backwards, {"x": x}),
         (sums, {"x": x, "k": k}),
         (rows_and_columns, {"A": A, "x": x, "y": y}),
+        (only_columns, {"A": A, "y": y, "k": k}),
+        (ended_early, {"x": x, "A": A, "n": 4}),
+        (chosen_by_arrays, {"x": x, "A": A}),
+        (chosen_by_arrays, {"x": -x, "A": A}),
         (pairs, {"x": x}),
         (histogram, {"x": x, "k": k}),
         (one_row_own, {"x": x, "k": k}),
@@ -308,6 +355,7 @@ def samples() -> list[Sample]:
         (private_in_planes, {"A": A}),
         (growing, {"x": x, "n": N}),
         (carried_by_the_host, {"x": x, "n": 4}),
+        (ever_shorter, {"x": x}),
         (chosen_by_the_host, {"x": x, "n": 5}),
         (reshaped, {"A": A, "x": x}),
         (kinds, {"f": f, "b": f > 0, "u": k.astype(np.int32)}),

@@ -116,7 +116,7 @@ class _Grids:
         self.forms = Forms(self.known)
 
     def made(self) -> Function:
-        return dead_code(rebuild(self.function, self.transform))
+        return rebuild(dead_code(rebuild(self.function, self.transform)), _left_alone)
 
     def outermost(self) -> set[Operation]:
         """The loops that a host runs, and those that become kernels."""
@@ -365,6 +365,15 @@ class _Writer:
         builder.emit(core.ADD_UP, (cell, parts), span=self.loop.span)
         (total,) = builder.emit(core.LOAD, (cell,), {"cell": True}, names=(result.name,))
         return total
+
+
+def _left_alone(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
+    """A loop is `x` where nothing is left of the one inside of it."""
+    if operation.attributes.get("grid") != "y" or any("grid" in each.attributes for each in walk(operation.regions[0])):
+        return False
+    attributes = MappingProxyType({**operation.attributes, "grid": "x"})
+    clone_operation(builder, replace(operation, attributes=attributes), mapping)
+    return True
 
 
 def _noted(loop: Operation, reason: str) -> Operation:
