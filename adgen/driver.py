@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from adgen.diagnostics import warn
 from adgen.emit import Emitted, emit
@@ -30,7 +30,8 @@ from adgen.runtime.programs import Program, Site
 from adgen.runtime.tracing import begun
 from adgen.runtime.wrt import Wrt
 from adgen.toolchain import build, prepare
-from adgen.toolchain.device import build_device
+from adgen.toolchain.device import build_device, kernel_usages
+from adgen.toolchain.ptxas import blocks_of
 from adgen.toolchain.target import PROCESSOR, Target
 
 
@@ -40,6 +41,13 @@ class Build:
 
     library: Path
     programs: tuple[Program, ...]
+
+
+class Built(NamedTuple):
+    """The text of a module and its extension."""
+
+    emitted: Emitted
+    library: Path
 
 
 def compile_product(
@@ -58,7 +66,12 @@ def compile_product(
     derived = differentiate(primal, product, wrt, states=True)
     optimised = prepared(derived.function, target, threads=threads)
     emitted = translated([optimised], optimised.name, target)
-    library = built(emitted, target)
+    emitted, library = fitted(
+        emitted,
+        built(emitted, target),
+        lambda blocks: emit_cuda([optimised], optimised.name, blocks=blocks),
+        target,
+    )
     return Build(library, (program(primal, wrt, derived, optimised, emitted),))
 
 
@@ -86,6 +99,18 @@ def translated(
     if target.is_device:
         return emit_cuda(functions, name, notes, fixed)
     return emit(functions, name, notes, profile, fixed)
+
+
+def fitted(emitted: Emitted, library: Path, again: Callable[[Mapping[str, int]], Emitted], target: Target) -> Built:
+    """A module whose kernels are launched in blocks that suit the registers that nvcc has given them.
+
+    `again` emits the module for other numbers of threads of some kernels' blocks.
+    """
+    blocks = blocks_of(kernel_usages(library)) if target.name == "cuda" else {}
+    if not blocks:
+        return Built(emitted, library)
+    emitted = again(blocks)
+    return Built(emitted, built(emitted, target))
 
 
 def built(emitted: Emitted, target: Target) -> Path:
@@ -136,4 +161,14 @@ def program(primal: Lowered, wrt: Wrt | None, derived: Lowered, optimised: Funct
     )
 
 
-__all__ = ["Build", "built", "compile_product", "lower_function", "lower_product", "prepared", "translated"]
+__all__ = [
+    "Build",
+    "Built",
+    "built",
+    "compile_product",
+    "fitted",
+    "lower_function",
+    "lower_product",
+    "prepared",
+    "translated",
+]

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 from adgen.ahead import store
 from adgen.ahead.folder import write_folder
 from adgen.ahead.options import Options
-from adgen.ahead.report import Report
+from adgen.ahead.report import Report, kernel_report
 from adgen.ahead.source import functions, load, read
 from adgen.diagnostics import AdgenError
 from adgen.toolchain import find_compiler, prepare, settled
 from adgen.toolchain.cuda_devices import devices
+from adgen.toolchain.device import kernel_usages
 from adgen.toolchain.nvcc import find_nvcc
 from adgen.toolchain.target import EMULATED
 
@@ -130,7 +131,8 @@ def _made(
     with clock.stage("importing"):
         from adgen.ahead.findings import findings, measured, notes
         from adgen.ahead.units import subjects as make_subjects
-        from adgen.driver import built, translated
+        from adgen.driver import built, fitted, translated
+        from adgen.emit.cuda import emit_cuda
         from adgen.emit.profile import PROFILES
         from adgen.toolchain.stack import measure
 
@@ -149,12 +151,18 @@ def _made(
             for name, interface in emitted.interfaces.items():
                 comments[name] += f"\n{stack.note(interface.c_name)}"
             emitted = translated(functions, stem, options.target, comments, profile, fixed)
-        library = built(emitted, options.target)
+        emitted, library = fitted(
+            emitted,
+            built(emitted, options.target),
+            lambda blocks: emit_cuda(functions, stem, comments, fixed, blocks),
+            options.target,
+        )
         checkable = built(emitted, EMULATED) if options.target.name == "cuda" and not devices() else library
     with clock.stage("checking"):
         found = tuple(findings(*pair, emitted, checkable, options.check, prove) for pair in zip(subjects, costs))
     compiler = find_nvcc() if options.target.name == "cuda" else find_compiler()
-    report = Report(str(path), "", " ".join(compiler.command), found, skipped, clock.seconds)
+    taken = tuple(kernel_report(usage) for usage in kernel_usages(library))
+    report = Report(str(path), "", " ".join(compiler.command), found, skipped, clock.seconds, kernels=taken)
     return Made(subjects, costs, emitted, library, report, stack)
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import adgen
+from adgen.toolchain.ptxas import BLOCKS, Usage, blocks_of, resident
 
 PART = ": "
 LONG = 160  # a formula that is longer is cut on the terminal
@@ -51,8 +52,28 @@ class FunctionReport:
 
 
 @dataclass(frozen=True)
+class KernelReport:
+    """What one kernel takes on one architecture: registers and bytes of stack and spills of a thread, bytes of shared
+    memory of a block; `resident` threads of it fit into a multiprocessor."""
+
+    kernel: str
+    architecture: str
+    registers: int
+    spilled: int
+    shared: int
+    stack: int
+    resident: int
+
+
+def kernel_report(usage: Usage) -> KernelReport:
+    """What nvcc has said, and what follows for the number of threads."""
+    block = blocks_of([usage]).get(usage.kernel, BLOCKS[0])
+    return KernelReport(**asdict(usage), resident=resident(usage.registers, block))
+
+
+@dataclass(frozen=True)
 class Report:
-    """One compile.  `seconds` are by stage, of a part of a stage under `stage: part`."""
+    """One compile.  `seconds` are by stage, of a part of a stage under `stage: part`; `kernels` are those of nvcc."""
 
     source: str
     package: str
@@ -62,6 +83,7 @@ class Report:
     seconds: Mapping[str, float] = field(default_factory=dict)
     cached: bool = False
     version: str = VERSION
+    kernels: tuple[KernelReport, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -77,6 +99,7 @@ class Report:
         """The report that `json` wrote."""
         data: dict[str, Any] = json.loads(text)
         data["functions"] = tuple(_function(item) for item in data["functions"])
+        data["kernels"] = tuple(KernelReport(**item) for item in data.get("kernels", ()))
         return Report(**data)
 
     def timings(self) -> str:
@@ -100,7 +123,16 @@ class Report:
         lines += ["", f"time: {times}"]
         if verbose:
             lines.append(f"compiler: {self.compiler}")
+            lines += [_kernel(kernel) for kernel in self.kernels]
         return "\n".join(lines)
+
+
+def _kernel(kernel: KernelReport) -> str:
+    spilled = f", {kernel.spilled} bytes spilled" if kernel.spilled else ""
+    return (
+        f"kernel: {kernel.kernel} on {kernel.architecture}: {kernel.registers} registers{spilled}, "
+        f"{kernel.resident} threads a multiprocessor"
+    )
 
 
 def _part_of(name: str, stage: str) -> bool:

@@ -22,6 +22,7 @@ from adgen.toolchain.cc import STANDARD, python_headers
 from adgen.toolchain.extension import Source
 from adgen.toolchain.fastcall import begin_calls
 from adgen.toolchain.link import SHARED, SUFFIX
+from adgen.toolchain.ptxas import Usage, usages
 from adgen.toolchain.target import FLAVOUR, Target
 from adgen.toolchain.tuning import find_compiler
 
@@ -67,6 +68,12 @@ def build_device(source: CudaSource, target: Target) -> Path:
             leftover.unlink()
 
     return cached("library", key, fill) / f"{name}{SUFFIX}"
+
+
+def kernel_usages(library: Path) -> tuple[Usage, ...]:
+    """What nvcc has said about the kernels of an extension; nothing of an emulated one."""
+    printed = library.parent / nvcc.PRINTED
+    return usages(printed.read_text(encoding="utf-8")) if printed.is_file() else ()
 
 
 def flavour() -> emulated.Flavour:

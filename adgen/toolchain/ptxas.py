@@ -7,7 +7,7 @@ the text; and the rest of the text.  Guaranteed: device functions that kernels c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 ENTRY = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
@@ -32,6 +32,32 @@ class Usage:
     spilled: int
     shared: int
     stack: int
+
+
+REGISTERS = 65_536  # of a multiprocessor, all of those that are compiled for
+RESIDENT = 2048  # threads of one at most
+GRANULE = 8  # registers are given to a thread by so many
+BLOCKS = (256, 128, 64)  # threads of a block to choose from
+WORTH = 1.25  # as many threads, that another block is chosen
+
+
+def resident(registers: int, block: int) -> int:
+    """How many threads of a kernel a multiprocessor holds, as far as registers go."""
+    each = -(-max(registers, 1) // GRANULE) * GRANULE
+    return min(REGISTERS // (each * block) * block, RESIDENT)
+
+
+def blocks_of(found: Iterable[Usage]) -> dict[str, int]:
+    """The kernels that are better launched in smaller blocks, as more of those fit beside each other."""
+    registers: dict[str, int] = {}
+    for usage in found:
+        registers[usage.kernel] = max(registers.get(usage.kernel, 0), usage.registers)
+    chosen = {kernel: max(BLOCKS, key=lambda block: resident(count, block)) for kernel, count in registers.items()}
+    return {
+        kernel: block
+        for kernel, block in chosen.items()
+        if resident(registers[kernel], block) >= WORTH * resident(registers[kernel], BLOCKS[0])
+    }
 
 
 def usages(text: str) -> tuple[Usage, ...]:

@@ -14,7 +14,7 @@ from adgen.diagnostics import AdgenError
 from adgen.toolchain import cuda_devices, nvcc
 from adgen.toolchain.cuda_devices import Device, devices
 from adgen.toolchain.nvcc import architectures, build_cuda, find_nvcc
-from adgen.toolchain.ptxas import Usage, plain, usages
+from adgen.toolchain.ptxas import Usage, blocks_of, plain, resident, usages
 
 pytestmark = pytest.mark.quick
 
@@ -293,3 +293,16 @@ def test_warnings_are_errors(fault: str, said: str) -> None:
     with pytest.raises(AdgenError) as raised:
         build_cuda(f"#include <cstdint>\n{fault}\n", "", "m.cuh", find_nvcc().architectures[:1])
     assert raised.value.code == "AD508" and said in raised.value.message
+
+
+def test_blocks_suit_registers() -> None:
+    """A smaller block is chosen where a quarter more threads then fit beside each other, and for no less."""
+    found = [
+        Usage("light", "sm_90", 40, 0, 0, 0),
+        Usage("some", "sm_90", 48, 0, 0, 0),  # 1,280 threads in blocks of 256, 1,344 in blocks of 64
+        Usage("heavy", "sm_80", 96, 0, 0, 0),
+        Usage("heavy", "sm_90", 168, 0, 0, 0),  # 256 threads, or three blocks of 128
+        Usage("full", "sm_90", 255, 0, 0, 0),
+    ]
+    assert blocks_of(found) == {"heavy": 128}
+    assert [resident(registers, 256) for registers in (1, 32, 40, 128, 168, 255)] == [2048, 2048, 1536, 512, 256, 256]

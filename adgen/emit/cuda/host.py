@@ -134,18 +134,18 @@ def launch(body: HostBody, operation: Operation) -> None:
         reads |= read
     if text.noting:
         arguments += ["failure", "++launch"]
-    shape = configuration([trip.text for trip in trips], bool(slices))
+    shape = configuration([trip.text for trip in trips], bool(slices), text.block)
     values.emit(f"{text.name}<<<{shape}, 0, stream>>>({', '.join(arguments)});", operation.span, reads)
 
 
-def configuration(trips: Sequence[str], sliced: bool) -> str:
+def configuration(trips: Sequence[str], sliced: bool, block: int) -> str:
     """Blocks and threads for iterations along x, or x and y."""
     match trips:
         case []:
             return "1, 1"
         case [x]:
             most = sizes.SLICED // BLOCK if sliced else LARGEST_GRID
-            return f"adgen_blocks({x}, {BLOCK}, {most}), {BLOCK}"
+            return f"adgen_blocks({x}, {block}, {most}), {block}"
         case _:
             x, y = trips
             return f"adgen_plane({y}, {x}), adgen_threads({x})"

@@ -8,7 +8,7 @@ end is the failure of the first iteration in the program's order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from adgen import ops
@@ -45,6 +45,7 @@ class KernelText:
     taken: frozenset[Value]
     extents: tuple[tuple[Value, int], ...]
     noting: bool
+    block: int = BLOCK
 
 
 class KernelBody(Body):
@@ -187,9 +188,12 @@ class KernelWriter:
         tables: dict[Value, str],
         file_names: Iterable[str],
         noting: bool,
+        blocks: Mapping[str, int],
     ) -> None:
         self.kernel = kernel
         self.name = name
+        free = kernel.axes < 2 and not kernel.slices  # the division of others is worked out for the usual number
+        self.block = blocks.get(name, BLOCK) if free else BLOCK
         self.noting = noting
         names = Names(file_names)
         names.taken |= {
@@ -239,8 +243,8 @@ class KernelWriter:
         extents = tuple(place for place, name in self.extents.items() if name in words)
         taken = frozenset(value for value, name in self.parameters.items() if name in words)
         declared = ", ".join(self.declarations(taken, extents))
-        head = f"static __global__ void __launch_bounds__({BLOCK}) {self.name}({declared})"
-        return KernelText(self.name, "\n".join(wrapped(head, 0)), lines, taken, extents, self.noting)
+        head = f"static __global__ void __launch_bounds__({self.block}) {self.name}({declared})"
+        return KernelText(self.name, "\n".join(wrapped(head, 0)), lines, taken, extents, self.noting, self.block)
 
     def own_slices(self) -> None:
         """The pointers of a thread into the arrays of slices."""

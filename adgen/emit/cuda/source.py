@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from adgen.diagnostics import Span
 from adgen.emit.c import BANNER, DETAILS, Emitted, Site
@@ -49,6 +50,9 @@ exp10 memory sums
 """
 
 
+NO_BLOCKS: Mapping[str, int] = MappingProxyType({})
+
+
 @dataclass(frozen=True)
 class EmittedCuda(Emitted):
     """The text of a CUDA module: `c_source` is the `.cu` file, `cuda_header` its header `header_name` with `.cuh`, and
@@ -76,8 +80,10 @@ def emit_cuda(
     module_name: str,
     notes: Mapping[str, str] | None = None,
     fixed: Mapping[str, Fixed] | None = None,
+    blocks: Mapping[str, int] = NO_BLOCKS,
 ) -> EmittedCuda:
-    """The CUDA module of some functions; `notes` are lines for the comment above a function, `fixed` known extents.
+    """The CUDA module of some functions; `notes` are lines for the comment above a function, `fixed` known extents,
+    `blocks` how many threads blocks have of kernels where it is not the usual number.
 
     Raises AdgenError when a device cannot run a function.
     """
@@ -92,7 +98,7 @@ def emit_cuda(
     made = []
     for function, each in zip(functions, outlined, strict=True):
         c_name = c_names[function.name]
-        texts = _kernels(each, c_name, names, sites, spelled, tables)
+        texts = _kernels(each, c_name, names, sites, spelled, tables, blocks)
         own = (fixed or {}).get(function.name, {})
         host = HostWriter(function, each, texts, c_name, sites, spelled, names.taken, own)
         made.append(
@@ -151,12 +157,13 @@ def _kernels(
     sites: list[Operation],
     helpers: dict[str, None],
     tables: Tables,
+    blocks: Mapping[str, int],
 ) -> dict[Kernel, KernelText]:
     """The texts of the kernels of one function."""
     checks = any(o.row is core.CHECK for kernel in outlined.kernels for o in walk(kernel.function.body))
     return {
         kernel: KernelWriter(
-            kernel, names.claim(f"{c_name}_{k}"), sites, helpers, tables.names, names.taken, checks
+            kernel, names.claim(f"{c_name}_{k}"), sites, helpers, tables.names, names.taken, checks, blocks
         ).write()
         for k, kernel in enumerate(outlined.kernels, 1)
     }
