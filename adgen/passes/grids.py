@@ -15,6 +15,7 @@ other loops have the reason why they are none over threads as `serial`.
   a matrix or in forces between pairs, these additions are made with the loops exchanged (`turned`), where what is added
   can be worked out again.
 - A maximum, a product and the like of one long array is taken in parts (`folds`).
+- Where all iterations add to the same elements, several threads share each of a few copies, by atomic additions.
 - Other memory that iterations add to: with `deterministic` each of at most `THREADS` threads takes neighbouring
   iterations and adds to an array of its own, which `add_up` brings together; else by atomic additions.
 """
@@ -44,6 +45,7 @@ from adgen.passes.sharing import Sharing, arguments_of, sharing
 from adgen.passes.turned import Turned, emit_turned, turned
 
 SHORT = 16  # iterations that are not worth a kernel
+SHARED = 4  # times the memory that copies count for, where threads share them: so much stays in a cache
 NARROW = 8  # iterations of an inner loop that stay with the thread of the outer one
 
 
@@ -102,6 +104,7 @@ class Nest:
     inner: Operation | None = None
     atomic: Mapping[Operation, str] = field(default_factory=dict)
     copied: tuple[Value, ...] = ()  # handles of memory of which each thread has a copy
+    spread: tuple[Value, ...] = ()  # handles of memory of which several threads share a copy
     turned: tuple[Turned, ...] = ()  # additions that are made with two loops exchanged
 
 
@@ -206,7 +209,7 @@ class _Grids:
             return Nest(loop, found, inner, turned=exchanged)
         inside = {value for operation in walk(loop.regions[0]) for value in operation.results}
         moving = inside | arguments_of(loop)
-        copied, atomic = [], {}
+        copied, spread, atomic = [], [], {}
         for buffer, touching in found.added.items():
             handles = {o.operands[0] for o in touching}
             (handle, *others) = handles
@@ -216,11 +219,13 @@ class _Grids:
                 copied.append(handle)
             elif self.deterministic:
                 return "what its iterations add to has no fixed place to be added up in"
+            elif not others and handle not in inside and is_uniform(touching, loop):
+                spread.append(handle)
             else:
                 reason = f"iterations of `for {loop.regions[0].arguments[0].name}` may meet here"
                 atomic.update(dict.fromkeys(touching, reason))
-        if copied:
-            return Nest(loop, found, None, atomic, tuple(copied))
+        if copied or spread:
+            return Nest(loop, found, None, atomic, tuple(copied), tuple(spread))
         return Nest(loop, found, inner, atomic)
 
     def size(self, buffer: Value) -> int | None:
@@ -254,7 +259,7 @@ class _Writer:
     def emit(self) -> None:
         """The loops, the sums."""
         outside = dict(self.mapping)
-        if self.loop.regions[0].arguments[1:] or self.nest.copied:
+        if self.loop.regions[0].arguments[1:] or self.nest.copied or self.nest.spread:
             self.parts()
         else:
             self.plain()
@@ -299,6 +304,7 @@ class _Writer:
             builder.alloc(_scalar(value), (threads,), f"{value.name or 'sum'}_parts", zero=False) for value in carried
         ]
         apiece = {handle: copies(builder, handle, threads) for handle in handles}
+        together = self.spread(count)
         argument = Value(I64, "part")
         with builder.block((argument,)) as block:
             if apart:
@@ -307,15 +313,25 @@ class _Writer:
                 scaled = builder.op(ops.MUL, argument, builder.index(self.step))
                 start, stop = mapped(loop.operands[:2], self.mapping)
                 ends, step = (builder.op(ops.ADD, start, scaled), stop), self.step * sizes.THREADS
-            self.run(ends, step, argument, sums, apiece)
+            slots = {h: (copy, builder.op(ops.MOD, argument, number)) for h, (copy, number) in together.items()}
+            self.run(ends, step, argument, sums, apiece, slots)
         attributes = {"step": 1, "exit": False, "grid": "x"}
         builder.emit(core.FOR, (builder.index(0), threads), attributes, (block.region(),), span=loop.span)
-        for handle, copy in apiece.items():
+        for handle, copy in [*apiece.items(), *((h, copy) for h, (copy, _) in together.items())]:
             builder.emit(core.ADD_UP, (handle, copy), span=loop.span)
         totals = [
             self.total(*each) for each in zip(mapped(loop.operands[2:], self.mapping), sums, loop.results, strict=True)
         ]
         record(builder, loop, tuple(totals), self.mapping)
+
+    def spread(self, count: Value) -> dict[Value, tuple[Value, Value]]:
+        """Copies of memory that all iterations add to, each for several threads; how many there are."""
+        builder, found = self.builder, {}
+        for handle in mapped(self.nest.spread, self.mapping):
+            number = division(builder, count, builder.index(1), [handle], SHARED)
+            number = builder.op(ops.MAXIMUM, number, builder.index(1), name="copies")
+            found[handle] = copies(builder, handle, number), number
+        return found
 
     def in_order(self) -> bool:
         """True when a thread that takes several parts may have to take them one after the other.
@@ -332,6 +348,7 @@ class _Writer:
         number: Value,
         sums: Sequence[Value],
         copies: Mapping[Value, Value],
+        slots: Mapping[Value, tuple[Value, Value]],
     ) -> None:
         """The iterations of one part."""
         builder, region = self.builder, self.loop.regions[0]
@@ -345,6 +362,10 @@ class _Writer:
                 handle, value, *indices = mapped(operation.operands, mapping)
                 if handle in copies:
                     builder.accumulate(copies[handle], value, (*indices, number))
+                    return True
+                if handle in slots:
+                    copy, slot = slots[handle]
+                    builder.emit(core.ACCUMULATE, (copy, value, *indices, slot), {"atomic": "threads share a copy"})
                     return True
             return self.inside(builder, operation, mapping)
 
@@ -374,6 +395,26 @@ def _left_alone(builder: Builder, operation: Operation, mapping: dict[Value, Val
     attributes = MappingProxyType({**operation.attributes, "grid": "x"})
     clone_operation(builder, replace(operation, attributes=attributes), mapping)
     return True
+
+
+def is_uniform(touching: Sequence[Operation], loop: Operation) -> bool:
+    """True when all iterations of a loop touch the same elements, so that they would meet all the time."""
+    varying: set[Value] = {loop.regions[0].arguments[0]}
+
+    def visit(region: Region) -> None:
+        for operation in region.operations:
+            if operation.row is core.FOR and not varying.intersection(operation.operands[:2]):
+                varying.update(operation.regions[0].arguments[1:])
+            else:
+                varying.update(value for inner in operation.regions for value in inner.arguments)
+            for inner in operation.regions:
+                visit(inner)
+            again = operation.row.pure and not operation.regions and not varying.intersection(operation.operands)
+            if not again:
+                varying.update(operation.results)
+
+    visit(loop.regions[0])
+    return not any(varying.intersection(core.indices_of(operation)) for operation in touching)
 
 
 def _noted(loop: Operation, reason: str) -> Operation:

@@ -29,14 +29,14 @@ def trips(builder: Builder, loop: Operation, mapping: Mapping) -> Value:
     return builder.op(ops.MAXIMUM, span, builder.index(0))
 
 
-def division(builder: Builder, count: Value, width: Value, handles: Sequence[Value]) -> Value:
+def division(builder: Builder, count: Value, width: Value, handles: Sequence[Value], times: int = 1) -> Value:
     """In how many parts iterations are taken that have copies of some memory, and so many threads each."""
     size = builder.index(1)
     for handle in handles:
         one = builder.index(1)
         for extent in builder.dims(handle):
             one = builder.op(ops.MUL, one, extent)
-        size = builder.op(ops.MAXIMUM, size, one)
+        size = builder.op(ops.MAXIMUM, size, builder.op(ops.MUL, one, builder.index(times)))
     return builder.op(PARTS, count, width, size, name="parts")
 
 
