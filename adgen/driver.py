@@ -8,20 +8,22 @@ of its entry points.  Guaranteed: nothing is remembered between two calls but wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from adgen.diagnostics import warn
 from adgen.emit import Emitted, emit
-from adgen.emit.cuda import emit_cuda
+from adgen.emit.cuda import EmittedCuda, emit_cuda
+from adgen.emit.functions import Fixed
+from adgen.emit.profile import HOSTED, Profile
 from adgen.frontend.lower import lower
 from adgen.frontend.specs import Lowered, Spec
 from adgen.ir.nodes import Function
 from adgen.passes.implicit import pushed
 from adgen.passes.localise import written_parameters
-from adgen.passes.pipeline import for_device, optimise
+from adgen.passes.pipeline import Watch, for_device, optimise, unwatched
 from adgen.runtime.differentiate import differentiate, differentiated, gradient_tree
 from adgen.runtime.missing import searches
 from adgen.runtime.programs import DeviceEntry, Program, Site
@@ -54,15 +56,44 @@ def compile_product(
     for text in searches(primal, wrt) if wrt else ():
         warn(text)
     derived = differentiate(primal, product, wrt, states=True)
-    if target.is_device:
-        optimised = for_device(derived.function, target.deterministic)
-        emitted: Emitted = (cuda := emit_cuda([optimised], optimised.name))
-        library = build_device(cuda, target)
-    else:
-        optimised = optimise(derived.function, threads=threads)
-        emitted = emit([optimised], optimised.name)
-        library = build(emitted)
+    optimised = prepared(derived.function, target, threads=threads)
+    emitted = translated([optimised], optimised.name, target)
+    library = built(emitted, target)
     return Build(library, (program(primal, wrt, derived, optimised, emitted),))
+
+
+def prepared(
+    function: Function, target: Target, plain: bool = False, threads: int = 1, watch: Watch = unwatched
+) -> Function:
+    """A function ready for emission; `plain` and `threads` are for the processor."""
+    if target.is_device:
+        return for_device(function, target.deterministic, watch)
+    return optimise(function, plain, threads, watch)
+
+
+def translated(
+    functions: Sequence[Function],
+    name: str,
+    target: Target,
+    notes: Mapping[str, str] | None = None,
+    profile: Profile = HOSTED,
+    fixed: Mapping[str, Fixed] | None = None,
+) -> Emitted:
+    """The text of a module for a target.
+
+    Raises AdgenError when the target cannot run a function.
+    """
+    if target.is_device:
+        return emit_cuda(functions, name, notes, fixed)
+    return emit(functions, name, notes, profile, fixed)
+
+
+def built(emitted: Emitted, target: Target) -> Path:
+    """The extension of a module, from the cache when it is there.
+
+    Raises AdgenError when there is no compiler or it fails.
+    """
+    return build_device(emitted, target) if isinstance(emitted, EmittedCuda) else build(emitted)
 
 
 def lower_function(
@@ -107,4 +138,4 @@ def program(primal: Lowered, wrt: Wrt | None, derived: Lowered, optimised: Funct
     )
 
 
-__all__ = ["Build", "compile_product", "lower_function", "lower_product"]
+__all__ = ["Build", "built", "compile_product", "lower_function", "lower_product", "prepared", "translated"]

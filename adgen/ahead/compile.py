@@ -21,7 +21,10 @@ from adgen.ahead.options import Options
 from adgen.ahead.report import Report
 from adgen.ahead.source import functions, load, read
 from adgen.diagnostics import AdgenError
-from adgen.toolchain import build, find_compiler, prepare, settled
+from adgen.toolchain import find_compiler, prepare, settled
+from adgen.toolchain.cuda_devices import devices
+from adgen.toolchain.nvcc import find_nvcc
+from adgen.toolchain.target import EMULATED
 
 if TYPE_CHECKING:
     from adgen.ahead.findings import Measured
@@ -127,7 +130,7 @@ def _made(
     with clock.stage("importing"):
         from adgen.ahead.findings import findings, measured, notes
         from adgen.ahead.units import subjects as make_subjects
-        from adgen.emit import emit
+        from adgen.driver import built, translated
         from adgen.emit.profile import PROFILES
         from adgen.toolchain.stack import measure
 
@@ -139,17 +142,19 @@ def _made(
         comments = {name: text for pair in zip(subjects, costs) for name, text in notes(*pair).items()}
         profile, stack = PROFILES[options.profile], None
         fixed = {unit.optimised.name: unit.fixed for subject in subjects for unit in subject.units.values()}
-        emitted = emit(functions, stem, comments, profile, fixed)
+        emitted = translated(functions, stem, options.target, comments, profile, fixed)
     with clock.stage("compiling C"):
         if profile.bare:
             stack = measure(emitted)
             for name, interface in emitted.interfaces.items():
                 comments[name] += f"\n{stack.note(interface.c_name)}"
-            emitted = emit(functions, stem, comments, profile, fixed)
-        library = build(emitted)
+            emitted = translated(functions, stem, options.target, comments, profile, fixed)
+        library = built(emitted, options.target)
+        checkable = built(emitted, EMULATED) if options.target.name == "cuda" and not devices() else library
     with clock.stage("checking"):
-        found = tuple(findings(*pair, emitted, library, options.check, prove) for pair in zip(subjects, costs))
-    report = Report(str(path), "", " ".join(find_compiler().command), found, skipped, clock.seconds)
+        found = tuple(findings(*pair, emitted, checkable, options.check, prove) for pair in zip(subjects, costs))
+    compiler = find_nvcc() if options.target.name == "cuda" else find_compiler()
+    report = Report(str(path), "", " ".join(compiler.command), found, skipped, clock.seconds)
     return Made(subjects, costs, emitted, library, report, stack)
 
 

@@ -14,12 +14,16 @@ from typing import Any
 
 from adgen.ahead import checks
 from adgen.ahead.findings import Measured, formula_of, measured, shapes_of
+from adgen.ahead.kernels import Launch, launches_of
 from adgen.ahead.loops import Loop, loops_of
 from adgen.ahead.options import Options
 from adgen.ahead.source import functions, load
 from adgen.ahead.units import Subject, subject
 from adgen.diagnostics import Span
-from adgen.emit import emit, plan_memory
+from adgen.driver import translated
+from adgen.emit import plan_memory
+from adgen.emit.cuda.outline import outline
+from adgen.emit.memory import LARGEST_FRAME
 from adgen.ir.core import CONST
 from adgen.ir.nodes import Function, walk
 from adgen.ir.types import Buffer, is_float
@@ -29,6 +33,7 @@ from adgen.passes.residuals import Fate
 from adgen.runtime.convert import canonical, leaf_value
 from adgen.runtime.differentiate import differentiated, fates, taps_of
 from adgen.runtime.missing import Finding, findings, searches
+from adgen.toolchain.target import PROCESSOR, Target
 
 WIDEST = 40  # characters of an expression that are shown
 NAMES = {"saved": "saved", "recomputed": "computed again", "reloaded": "read again", "kept": "kept"}
@@ -51,7 +56,8 @@ class Explanation:
     `gradients` has a finding for each parameter; `values` what the reverse sweep needs; `inactive` the variables that
     carry no derivative.  `operations` are floating-point operations of the value and of the gradient, `workspace` the
     gradient's as a formula and `workspace_bytes` as a number, both at `arguments`; None where no arguments were found.
-    `loops` says which loops have independent iterations, and what ties those of the others.
+    `loops` says which loops have independent iterations, and what ties those of the others; `kernels` what the gradient
+    becomes where the target is a device.
     """
 
     name: str
@@ -66,6 +72,7 @@ class Explanation:
     workspace_bytes: int | None
     remarks: tuple[str, ...] = ()
     loops: tuple[Loop, ...] = ()
+    kernels: tuple[Launch, ...] = ()
 
     @property
     def ratio(self) -> float | None:
@@ -97,6 +104,7 @@ class Explanation:
         lines.append(f"  workspace in bytes: {self.workspace}{size}")
         lines += list(_table(self.values))
         lines += [f"  loop at {loop}" for loop in self.loops]
+        lines += [f"  {kernel}" for kernel in self.kernels]
         if self.inactive:
             lines.append(f"  no derivative in: {', '.join(self.inactive)}")
         return "\n".join([*lines, *(f"  note: {remark}" for remark in self.remarks)])
@@ -130,10 +138,11 @@ def explain(function: Callable[..., Any] | None = None, wrt: Any = None, memory:
         arguments = operator.arguments(args, kwargs)
         specs = operator.specs(arguments)
         names = operator.resolved(specs).names
-        options = Options(operator.name, names, ("value", "grad", "vjp"), memory=operator.memory)
+        target = operator.machine.target
+        options = Options(operator.name, names, ("value", "grad", "vjp"), memory=operator.memory, target=target)
         made = subject(operator.target.function, options, specs)
         counts = {product: checks.operations(made, product, arguments) for product in made.units}
-        return explanation(made, Measured(arguments, counts))
+        return explanation(made, Measured(arguments, counts), target)
 
     return wrapper
 
@@ -146,10 +155,10 @@ def explain_file(path: Path, options: Options) -> list[Explanation]:
     from adgen.ahead.units import subjects
 
     found, _ = subjects(functions(load(path), options.function), options)
-    return [explanation(made, measured(made)) for made in found if made.wrt is not None]
+    return [explanation(made, measured(made), options.target) for made in found if made.wrt is not None]
 
 
-def explanation(made: Subject, found: Measured) -> Explanation:
+def explanation(made: Subject, found: Measured, target: Target = PROCESSOR) -> Explanation:
     """All that is said about one function."""
     assert made.wrt is not None
     product = "grad" if "grad" in made.units else "vjp"
@@ -159,7 +168,7 @@ def explanation(made: Subject, found: Measured) -> Explanation:
         values = [canonical(leaf_value(found.arguments, leaf.path), leaf.spec) for leaf in made.primal.leaves]
     reversed_, noted = fates(made.primal, made.wrt)
     decided = searches(made.primal, made.wrt)  # said by the gradients already
-    interface = emit([derived], made.name).interfaces[derived.name]
+    interface = translated([derived], made.name, target).interfaces[derived.name]
     counts = (found.operations.get("value"), found.operations.get(product))
     return Explanation(
         name=made.name,
@@ -171,15 +180,17 @@ def explanation(made: Subject, found: Measured) -> Explanation:
         workspace=formula_of(interface, made.specs),
         arguments=None if found.arguments is None else shapes_of(found.arguments),
         operations=None if counts[0] is None or counts[1] is None else (counts[0], counts[1]),
-        workspace_bytes=None if values is None or interface.grows else _bytes(derived, product, values, made),
+        workspace_bytes=None if values is None or interface.grows else _bytes(derived, product, values, made, target),
         remarks=tuple(remark for remark in made.remarks if remark not in decided),
         loops=loops_of(made.primal.function),
+        kernels=launches_of(derived) if target.is_device else (),
     )
 
 
-def _bytes(derived: Function, product: str, values: list[Any], made: Subject) -> int:
+def _bytes(derived: Function, product: str, values: list[Any], made: Subject, target: Target) -> int:
     seeds = checks.seeds(made, product, values)
-    return plan_memory(derived).bytes_at([*values, *seeds])
+    planned = derived if not target.is_device else outline(derived).host
+    return plan_memory(planned, frame=0 if target.is_device else LARGEST_FRAME).bytes_at([*values, *seeds])
 
 
 def _kept(noted: Sequence[Fate]) -> Iterator[Kept]:

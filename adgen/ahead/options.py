@@ -11,6 +11,7 @@ from adgen.diagnostics import AdgenError
 from adgen.operators.parallel import checked
 from adgen.runtime.programs import MATRICES
 from adgen.sizes import bytes_of
+from adgen.toolchain.target import PROCESSOR, Target, target_of
 
 PRODUCTS = ("value", "grad", "jvp", "vjp", "hvp", *MATRICES)
 PROFILES = ("hosted", "embedded")
@@ -35,6 +36,7 @@ class Options:
     float32: bool = False
     closed_form: bool = False
     threads: int = 1
+    target: Target = PROCESSOR
 
     @staticmethod
     def parse(
@@ -52,11 +54,15 @@ class Options:
         float32: bool = False,
         closed_form: bool = False,
         threads: int = 1,
+        target: str | None = None,
+        arch: str | None = None,
+        deterministic: bool = False,
     ) -> Options:
         """Options from the texts of a command line.
 
         Raises AdgenError when a text is malformed.
         """
+        machine = _target(target_of(target, arch, deterministic), profile, example_main)
         return Options(
             function,
             None if wrt is None else _names("--wrt", wrt),
@@ -72,6 +78,7 @@ class Options:
             float32,
             closed_form,
             checked(threads),
+            machine,
         )
 
     def key(self) -> str:
@@ -94,6 +101,14 @@ def _profile(text: str) -> str:
         hint = f"did you mean `{close[0]}`?" if close else f"choose from {', '.join(PROFILES)}"
         raise AdgenError("AD197", f"there is no profile `{text}`", help=hint)
     return text
+
+
+def _target(target: Target, profile: str, example_main: bool) -> Target:
+    """The target, if the other options go with it."""
+    if target.is_device and (profile != "hosted" or example_main):
+        other = "--example-main" if example_main else f"--profile {profile}"
+        raise AdgenError("AD198", f"{other} is for C", help="leave it out, or --target")
+    return target
 
 
 def _products(text: str) -> tuple[str, ...]:

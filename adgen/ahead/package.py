@@ -18,6 +18,7 @@ from adgen.ahead.units import Subject
 from adgen.diagnostics import AdgenError
 from adgen.driver import program
 from adgen.emit import Emitted
+from adgen.emit.cuda import EmittedCuda
 from adgen.frontend.specs import StaticSpec
 from adgen.ir.printer import print_function
 from adgen.runtime.codec import encode_constant, encode_program, encode_site, encode_spec
@@ -66,8 +67,7 @@ def contents(
         "__init__.py": _initialiser(stem, subjects, library),
         "__init__.pyi": _stubs(subjects),
         "py.typed": "",
-        f"{stem}.c": emitted.c_source,
-        f"{stem}.h": emitted.header,
+        **sources(stem, emitted),
         INTERFACE: json.dumps(interface(stem, subjects, emitted), indent=1) + "\n",
         "report.json": report.json(),
         **_stages(subjects),
@@ -76,6 +76,18 @@ def contents(
     calls = calls_library()  # packages do without where it cannot be had
     compiled = (library, calls) if calls else (library,)
     return {**written, **dict(emitted.external.contents), **{path.name: path.read_bytes() for path in compiled}}
+
+
+def sources(stem: str, emitted: Emitted) -> dict[str, str]:
+    """The text that was compiled, by file."""
+    if isinstance(emitted, EmittedCuda):
+        return {
+            f"{stem}.cu": emitted.c_source,
+            emitted.cuda_header_name: emitted.cuda_header,
+            f"{stem}_host.cu": emitted.cuda_host,
+            emitted.header_name: emitted.header,
+        }
+    return {f"{stem}.c": emitted.c_source, f"{stem}.h": emitted.header}
 
 
 def _stages(subjects: Sequence[Subject]) -> dict[str, str]:

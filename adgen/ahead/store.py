@@ -18,6 +18,7 @@ from adgen.ahead.folder import Contents, read_folder
 from adgen.ahead.options import Options
 from adgen.frontend.dependencies import Dependency
 from adgen.toolchain import cache_folder, cached, digest, find_compiler
+from adgen.toolchain.nvcc import find_nvcc
 
 Function = Callable[..., Any]
 DEPENDENCIES = "dependencies.json"
@@ -32,6 +33,7 @@ def key(path: Path, source: bytes, options: Options) -> str:
         options.key(),
         own_digest(),
         find_compiler().identity,
+        find_nvcc().identity if options.target.name == "cuda" else "",
         sys.version,
     )
 

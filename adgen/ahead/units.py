@@ -14,13 +14,12 @@ from typing import Any
 
 from adgen.ahead.options import DEFAULT_PRODUCTS, Options
 from adgen.diagnostics import AdgenError
-from adgen.driver import lower_function
-from adgen.emit import emit
+from adgen.driver import lower_function, prepared, translated
 from adgen.emit.profile import PROFILES
 from adgen.frontend.specs import ArraySpec, Lowered, Spec, StaticSpec, UnknownSpec, has_complex, has_complex_output
 from adgen.ir.nodes import Function
 from adgen.passes.linear import NotLinear
-from adgen.passes.pipeline import Watch, optimise, unwatched
+from adgen.passes.pipeline import Watch, unwatched
 from adgen.passes.unchecked import unchecked
 from adgen.runtime.annotations import parse_argument, parse_static, signature_specs
 from adgen.runtime.differentiate import differentiate, plans, purified, taps_of
@@ -29,6 +28,7 @@ from adgen.runtime.missing import searches
 from adgen.runtime.programs import MATRICES
 from adgen.runtime.single import singled
 from adgen.runtime.wrt import Wrt, has_floats, resolve
+from adgen.toolchain.target import PROCESSOR, Target
 
 # The IR functions that an entry point of each product calls, and what its name ends in.
 PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -106,7 +106,8 @@ def subjects(
             made = subject(function, options, given, watch)
             if len(functions) > 1:  # so that a function that C cannot hold is left out alone
                 with watch("writing C"):
-                    emit([unit.optimised for unit in made.units.values()], made.name, profile=PROFILES[options.profile])
+                    optimised = [unit.optimised for unit in made.units.values()]
+                    translated(optimised, made.name, options.target, profile=PROFILES[options.profile])
             found.append(made)
         except AdgenError as error:
             if len(functions) == 1:
@@ -219,7 +220,7 @@ def _add(made: Subject, product: str, options: Options, watch: Watch) -> None:
     for ending, parts in PARTS[product].items():
         for part in parts:
             if part not in made.units:
-                made.units[part] = unit_of(made.primal, made.wrt, part, plain, options.threads, watch)
+                made.units[part] = unit_of(made.primal, made.wrt, part, plain, options.threads, watch, options.target)
         made.entries[made.name + ending] = (ending[1:] or "value", parts)
 
 
@@ -241,14 +242,15 @@ def unit_of(
     plain: bool = False,
     threads: int = 1,
     watch: Watch = unwatched,
+    target: Target = PROCESSOR,
 ) -> Unit:
-    """One product of a function, ready to be emitted for a number of threads; `plain`: with loops alone."""
+    """One product of a function, ready to be emitted for a number of threads or a target; `plain`: with loops alone."""
     if wrt is not None and product in ALONG:
         wrt = untapped(primal, wrt)
     with watch("differentiating"):
         derived = differentiate(primal, product, None if product in ("value", "pure") else wrt, states=not plain)
     with watch("optimising"):
-        optimised = optimise(derived.function, plain, threads, lambda step: watch(f"optimising: {step}"))
+        optimised = prepared(derived.function, target, plain, threads, lambda step: watch(f"optimising: {step}"))
     return Unit(product, wrt, derived, optimised)
 
 

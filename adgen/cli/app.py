@@ -34,6 +34,16 @@ Static = Annotated[
         show_default=False,
     ),
 ]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        help="c, cuda (nvcc), or cuda-emulated (the same on the processor); default: ADGEN_TARGET, else c.",
+        show_default=False,
+    ),
+]
+Deterministic = Annotated[
+    bool, typer.Option("--deterministic", help="For cuda: the same bits in every run, at the cost of memory.")
+]
 
 
 class Stage(str, Enum):
@@ -44,6 +54,7 @@ class Stage(str, Enum):
     tangent = "tangent"
     adjoint = "adjoint"
     c = "c"
+    cuda = "cuda"
     latex = "latex"
 
 
@@ -85,6 +96,14 @@ def compile_command(
         bool, typer.Option("--closed-form", help="Formulas of sympy for straight-line code, where they are cheaper.")
     ] = False,
     threads: Annotated[int, typer.Option(help="How many threads long independent loops are divided among.")] = 1,
+    target: Target = None,
+    arch: Annotated[
+        str | None,
+        typer.Option(
+            help="For cuda: as sm_80,sm_90; default: the devices that are there, else these.", show_default=False
+        ),
+    ] = None,
+    deterministic: Deterministic = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="Say more, and name the compiler's command.")] = False,
     timings: Annotated[bool, typer.Option("--timings", help="Say how long each stage and each pass took.")] = False,
 ) -> None:
@@ -94,7 +113,19 @@ def compile_command(
 
     given = function, wrt, emit, arg or (), static or ()
     options = Options.parse(
-        *given, not no_check, unchecked, example_main, memory, trace_nan, profile, float32, closed_form, threads
+        *given,
+        not no_check,
+        unchecked,
+        example_main,
+        memory,
+        trace_nan,
+        profile,
+        float32,
+        closed_form,
+        threads,
+        target,
+        arch,
+        deterministic,
     )
     with progress() as tell:
         report = compile_file(file, out, options, tell)
@@ -112,19 +143,22 @@ def show(
     arg: Arg = None,
     static: Static = None,
     side_by_side: Annotated[bool, typer.Option("--side-by-side", help="Python left, the adjoint C right.")] = False,
+    deterministic: Deterministic = False,
 ) -> None:
     """Show a function at a stage of its way to C."""
     from adgen.ahead import Options, stage_text
     from adgen.cli.colour import print_code, print_side_by_side
 
-    options = Options.parse(function, wrt, "value,grad,jvp,vjp", arg or (), static or ())
+    target = "cuda-emulated" if stage is Stage.cuda else None
+    given = function, wrt, "value,grad,jvp,vjp", arg or (), static or ()
+    options = Options.parse(*given, target=target, deterministic=deterministic)
     if side_by_side:
         left, right = (stage_text(file, options, name) for name in ("python", "adjoint-c"))
         print_side_by_side(left, right)
     else:
         print_code(
             stage_text(file, options, stage.value),
-            {"python": "python", "c": "c", "latex": "latex"}.get(stage.value, "llvm"),
+            {"python": "python", "c": "c", "cuda": "cuda", "latex": "latex"}.get(stage.value, "llvm"),
         )
 
 
@@ -147,6 +181,8 @@ def explain(
     arg: Arg = None,
     static: Static = None,
     memory: Annotated[str | None, typer.Option(help="What the residuals of a loop may take, as 256MB.")] = None,
+    target: Target = None,
+    deterministic: Deterministic = False,
     max_bytes: Annotated[
         str | None, typer.Option(help="Fail when the workspace of a gradient is larger, as 64kB.", show_default=False)
     ] = None,
@@ -160,7 +196,16 @@ def explain(
     from adgen.sizes import bytes_of
 
     limit = bytes_of(max_bytes)
-    options = Options.parse(function, wrt, "value,grad,vjp", arg or (), static or (), memory=memory)
+    options = Options.parse(
+        function,
+        wrt,
+        "value,grad,vjp",
+        arg or (),
+        static or (),
+        memory=memory,
+        target=target,
+        deterministic=deterministic,
+    )
     found = explain_file(file, options)
     typer.echo("\n\n".join(map(str, found)))
     excess = [line for explanation in found for line in explanation.excess(limit, max_ratio)]

@@ -123,9 +123,9 @@ def _break(text: str, room: int) -> int | None:
     fitting: tuple[int, int] | None = None
     depth = 0
     for place, letter in enumerate(text):
-        if letter in "([":
+        if letter in "([" or text.startswith("<<<", place):
             depth += 1
-        elif letter in ")]":
+        elif letter in ")]" or text.startswith(">>>", place):
             depth -= 1
         elif letter == " " and place > SHORTEST and _breakable(text, place):
             if place > room:

@@ -4,7 +4,8 @@ Comes in: an optimised function.  Goes out: the same with `grid` on loops whose 
 with sums over them taken in parts.  Guaranteed: a loop that is marked carries nothing, and its iterations share no
 memory that one of them writes, but by an `accumulate` that is marked `atomic`, with the reason.  The loops around it
 are those that a host runs: it knows where they end.  `order` is the place of a loop's index in what tells which
-iteration of a kernel comes first in the program, and a `load` marked `cell` reads a number that nothing writes again.
+iteration of a kernel comes first in the program, a `load` marked `cell` reads a number that nothing writes again, and
+other loops have the reason why they are none over threads as `serial`.
 
 - A loop is `x`; a loop whose body is another one, after what any thread may work out again, is `y` around `x`.
 - What a loop adds to carried values is added in parts, one for each thread, that `add_up` brings together in a fixed
@@ -18,7 +19,8 @@ iteration of a kernel comes first in the program, and a `load` marked `cell` rea
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from adgen import ops
 from adgen.ir import core
@@ -85,6 +87,7 @@ class _Grids:
         self.function = function
         self.deterministic = deterministic
         self.hosted = Hosted(function)
+        self.decided = {region for operation in self.hosted.control for region in operation.regions}
         self.root = roots(function)
         self.known = Definitions(function)
         self.forms = Forms(self.known)
@@ -98,10 +101,14 @@ class _Grids:
             return False
         if operation.row is core.FOR and operation in self.hosted.control:
             nest = self.nest(operation)
-            if nest is not None:
+            if isinstance(nest, Nest):
                 _Writer(self, builder, mapping, nest).emit()
                 return True
-        clone_operation(builder, operation, mapping, self.transform if operation in self.hosted.control else None)
+            operation = _noted(operation, nest)
+        elif operation.row in core.LOOPS:
+            operation = _noted(operation, "where it ends depends on what is in arrays")
+        inside = self.transform if operation.regions[0] in self.decided else None
+        clone_operation(builder, operation, mapping, inside)
         return True
 
     # -- which -----------------------------------------------------------------------------------------------------
@@ -111,14 +118,14 @@ class _Grids:
         start, stop = (self.known.known(value) for value in loop.operands[:2])
         return None if start is None or stop is None else len(range(start, stop, loop.attributes["step"]))
 
-    def nest(self, loop: Operation) -> Nest | None:
-        """How a loop becomes a kernel; None for one that does not."""
+    def nest(self, loop: Operation) -> Nest | str:
+        """How a loop becomes a kernel, or why it does not."""
         trips = self.trips(loop)
         if trips is not None and trips <= SHORT:
-            return None
+            return "it is short"
         found = sharing(loop, self.root, self.forms)
         if isinstance(found, Tie):
-            return None
+            return found.reason
         inner = self.inner(loop)
         if inner is not None and not loop.regions[0].arguments[1:]:
             own = sharing(inner, self.root, self.forms)
@@ -157,7 +164,7 @@ class _Grids:
         handles = {o.operands[0] for touching in found.added.values() for o in touching}
         return not handles & inside and len(handles) == len(found.added)
 
-    def scattering(self, loop: Operation, found: Sharing, inner: Operation | None) -> Nest | None:
+    def scattering(self, loop: Operation, found: Sharing, inner: Operation | None) -> Nest | str:
         """The kernel of a loop, with what to do about memory that iterations add to without owning it."""
         if not found.added:
             return Nest(loop, found, inner)
@@ -172,7 +179,7 @@ class _Grids:
             if not others and handle not in inside and (self.deterministic or small):
                 copied.append(handle)
             elif self.deterministic:
-                return None
+                return "what its iterations add to has no fixed place to be added up in"
             else:
                 reason = f"iterations of `for {loop.regions[0].arguments[0].name}` may meet here"
                 atomic.update(dict.fromkeys(touching, reason))
@@ -401,6 +408,11 @@ class _Writer:
         body = clone_region(builder, region, local, redirected)
         attributes = {**_without(self.loop), "order": 0}
         builder.emit(core.FOR, ends, attributes, (body,), span=self.loop.span)
+
+
+def _noted(loop: Operation, reason: str) -> Operation:
+    """A loop with why it is none over threads."""
+    return replace(loop, attributes=MappingProxyType({**loop.attributes, "serial": reason}))
 
 
 def _without(loop: Operation) -> dict[str, object]:

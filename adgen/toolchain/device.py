@@ -22,10 +22,8 @@ from adgen.toolchain.cc import STANDARD, python_headers
 from adgen.toolchain.extension import Source
 from adgen.toolchain.fastcall import begin_calls
 from adgen.toolchain.link import SHARED, SUFFIX
-from adgen.toolchain.target import Target
+from adgen.toolchain.target import FLAVOUR, Target
 from adgen.toolchain.tuning import find_compiler
-
-FLAVOUR = "ADGEN_EMULATOR"
 
 
 class CudaSource(Source, Protocol):

@@ -32,8 +32,9 @@ OBJECT = "function.o"
 # What every object defines, for cffi: how many races there were (none are found but in the flavour `races`).
 COUNTER = "int64_t adgen_emulated_races(void);\nvoid adgen_emulated_races_reset(void);\n"
 
-# A device has neither exceptions nor types at run time; what a pragma for nvcc says is no concern of another compiler.
-STANDARD = ("-std=c++17", "-fPIC", "-fno-exceptions", "-fno-rtti")
+# A device has neither exceptions nor types at run time.  A fortified longjmp refuses to leave a stack for another.
+STANDARD = ("-std=c++17", "-fPIC", "-fno-exceptions", "-fno-rtti", "-U_FORTIFY_SOURCE")
+# What a pragma for nvcc says is no concern of another compiler.
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas")
 SANITIZERS = "-fsanitize=address,undefined,float-cast-overflow"
 INSTALL = "install g++ or clang++ (Debian: apt install g++), or set CXX"
@@ -67,6 +68,15 @@ def flags(flavour: Flavour) -> tuple[str, ...]:
     return ours
 
 
+def _compiling(flavour: Flavour, compiler: Compiler) -> tuple[str, ...]:
+    """What this compiler is told; each has its own way of telling volatile accesses from others."""
+    if flavour != "races":
+        return flags(flavour)
+    clang = "clang" in compiler.version
+    volatile = ("-mllvm", "-tsan-distinguish-volatile=1") if clang else ("--param=tsan-distinguish-volatile=1",)
+    return (*flags(flavour), *volatile)
+
+
 def linking(flavour: Flavour, compiler: Compiler) -> tuple[str, ...]:
     """What `cpp_compiler` is told when it links the object into an extension."""
     if flavour != "sanitized":
@@ -77,7 +87,8 @@ def linking(flavour: Flavour, compiler: Compiler) -> tuple[str, ...]:
 def identity(flavour: Flavour, compiler: Compiler) -> str:
     """Everything but the text that may change the object: for the cache's key."""
     headers = [path.read_text(encoding="utf-8") for path in sorted(HEADERS.glob("*.h"))]
-    return digest(flavour, compiler.identity, *flags(flavour), *linking(flavour, compiler), *headers)
+    told = (*_compiling(flavour, compiler), *linking(flavour, compiler))
+    return digest(flavour, compiler.identity, *told, *headers)
 
 
 def compile_emulated(text: str, name: str, folder: Path, flavour: Flavour = "plain", extra: Sequence[str] = ()) -> Path:
@@ -89,7 +100,8 @@ def compile_emulated(text: str, name: str, folder: Path, flavour: Flavour = "pla
     source = folder / f"{name}.emulated.cpp"
     source.write_text(f'#line 1 "{name}.cu"\n{emulated(text)}', encoding="utf-8")
     optimisation = (*level(text), *compiler.native) if flavour == "plain" else ()
-    compiler.run([*flags(flavour), *optimisation, *extra, "-c", source.name, "-o", OBJECT], folder)
+    told = (*_compiling(flavour, compiler), *optimisation, *extra)
+    compiler.run([*told, "-c", source.name, "-o", OBJECT], folder)
     source.unlink()
     return folder / OBJECT
 

@@ -18,6 +18,7 @@ from adgen.diagnostics import AdgenError
 NAMES = ("c", "cuda", "cuda-emulated")
 ENVIRONMENT = "ADGEN_TARGET"
 DETERMINISTIC = "ADGEN_DETERMINISTIC"
+FLAVOUR = "ADGEN_EMULATOR"  # how emulated code is compiled
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,12 @@ class Target:
     @property
     def key(self) -> str:
         """A text that is equal for equal code."""
-        return f"{self.name} {self.architectures} {self.deterministic}" if self.is_device else self.name
+        way = os.environ.get(FLAVOUR, "") if self.name == "cuda-emulated" else ""
+        return f"{self.name} {self.architectures} {self.deterministic} {way}" if self.is_device else self.name
 
 
 PROCESSOR = Target()
+EMULATED = Target("cuda-emulated")
 
 
 def target_of(name: str | None, architectures: str | None = None, deterministic: bool = False) -> Target:

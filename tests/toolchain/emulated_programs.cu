@@ -254,6 +254,15 @@ static __global__ void half_atomic_1(int *x)
     else
         atomicAdd(x, 1);
 }
+/* Two threads read, and in one block one of them writes thereafter.  */
+static __global__ void one_block_1(int *x)
+{
+    __shared__ int place[1];
+    const int found = place[0];
+    if (blockIdx.x == 1 && threadIdx.x == 1)
+        place[0] = found + 1;
+    atomicAdd(x, found);
+}
 extern "C" int racy(int which, void *x, void *y)
 {
     if (which == 0)
@@ -266,6 +275,44 @@ extern "C" int racy(int which, void *x, void *y)
         blocks_1<<<2, 32>>>((int64_t *)x);
     if (which == 4)
         half_atomic_1<<<1, 32>>>((int *)x);
+    if (which == 5)
+        one_block_1<<<3, 2>>>((int *)x);
+    return outcome();
+}
+
+/* A table of what each thread does in each step, and of what ends the step for all.  */
+static __global__ void steps_1(int steps, const int *__restrict__ kinds, const int *__restrict__ places,
+        const int *__restrict__ ends, int shared, int *x)
+{
+    __shared__ int own[4];
+    int *const all = shared ? own : x;
+    for (int k = 0; k < steps; k++) {
+        const unsigned mine = (k * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x;
+        int *const word = all + places[mine] / 4;
+        uint8_t *const byte = (uint8_t *)all + places[mine];
+        if (kinds[mine] == 1)
+            *word = k;
+        else if (kinds[mine] == 2)
+            atomicAdd(word, 1);
+        else if (kinds[mine] == 3)
+            *(volatile int *)word = k;
+        else if (kinds[mine] == 4)
+            *byte = (uint8_t)k;
+        else if (kinds[mine] == 5 && *word == -1)
+            return;
+        else if (kinds[mine] == 6 && *(volatile int *)word == -1)
+            return;
+        else if (kinds[mine] == 7 && *byte == 255)
+            return;
+        if (ends[k] == 1)
+            __syncthreads();
+        if (ends[k] == 2)
+            __syncwarp();
+    }
+}
+extern "C" int steps(int count, const int *kinds, const int *places, const int *ends, int shared, int *x)
+{
+    steps_1<<<2, 64>>>(count, kinds, places, ends, shared, x);
     return outcome();
 }
 

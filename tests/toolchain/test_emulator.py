@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import re
 import subprocess
@@ -19,6 +20,7 @@ from adgen.diagnostics import AdgenError
 from adgen.toolchain import emulated as subject
 from adgen.toolchain.emulated import Flavour, compile_emulated, cpp_compiler, emulated, linking
 from adgen.toolchain.link import SHARED
+from tests.sanitize.compilers import sanitizer
 
 PROGRAMS = Path(__file__).with_name("emulated_programs.cu")
 ORDERS = ("forward", "backward", "shuffled")
@@ -103,11 +105,12 @@ def test_barriers_separate_phases(call: Call, order: str, races: Callable[[], in
     assert races() == 0
 
 
-def test_spin_locks(call: Call, order: str) -> None:
-    """Who finds the lock taken lets others run, even while its holder waits."""
+def test_spin_locks(call: Call, order: str, races: Callable[[], int]) -> None:
+    """Who finds the lock taken lets others run, even while its holder waits; volatile accesses are no race."""
     lock, counter = np.zeros(1, np.uint32), np.zeros(1, np.int64)
     assert call("locked", lock, counter) == 0
     assert counter[0] == 300 and lock[0] == 0
+    assert races() == 0
 
 
 def test_waiting_for_a_thread_that_has_not_begun(call: Call, order: str) -> None:
@@ -205,7 +208,14 @@ def test_calls_from_several_threads(plain: Call) -> None:
     assert not wrong
 
 
-RACES = ("two writers", "two writers of a byte", "a missing barrier", "two blocks", "a plain store beside atomics")
+RACES = (
+    "two writers",
+    "two writers of a byte",
+    "a missing barrier",
+    "two blocks",
+    "a plain store beside atomics",
+    "one block of several",
+)
 
 
 @pytest.mark.parametrize("which", range(len(RACES)), ids=RACES)
@@ -225,12 +235,58 @@ def test_what_is_no_race(watched: Call, order: str, races: Callable[[], int]) ->
     assert races() > 0
 
 
+WRITES, ATOMIC, BYTE = {1, 2, 3, 4}, {2, 3, 6}, {4, 7}
+"""Of the kinds of access in the random programs; 0 is none."""
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["device", "shared"])
+def test_races_of_random_programs(watched: Call, order: str, races: Callable[[], int], shared: bool) -> None:
+    """A few accesses of few bytes: there is a race where the definition says so, and nowhere else."""
+    draw = np.random.default_rng(7)
+    outcomes = []
+    for _ in range(300):
+        kinds, places = np.zeros((2, 4, 2, 64), np.int32)
+        ends = draw.integers(0, 3, 4).astype(np.int32)
+        near = draw.choice(64, 3, replace=False)
+        allowed = draw.permutation(np.arange(1, 8))[: draw.integers(1, 5)]
+        for _ in range(draw.integers(2, 7)):
+            at = draw.integers(4), draw.integers(2), draw.choice(near)
+            kinds[at], places[at] = draw.choice(allowed), draw.integers(8)
+        watched("adgen_emulated_races_reset")
+        assert watched("steps", 4, kinds, places, ends, int(shared), np.zeros(4, np.int32)) == 0
+        outcomes.append(races() > 0)
+        assert outcomes[-1] == has_race(kinds, places, ends, shared)
+    assert 50 < sum(outcomes) < 250
+
+
+def has_race(kinds: np.ndarray, places: np.ndarray, ends: np.ndarray, shared: bool) -> bool:
+    """The definition, pair by pair."""
+
+    def touched(at: tuple[int, ...]) -> set[int]:
+        first = int(places[at])
+        return {first} if kinds[at] in BYTE else set(range(first // 4 * 4, first // 4 * 4 + 4))
+
+    accesses = [tuple(map(int, at)) for at in np.argwhere(kinds)]
+    for one, other in itertools.combinations(accesses, 2):  # steps in order
+        (step, block, thread), (later, block_2, thread_2) = one, other
+        pair = {int(kinds[one]), int(kinds[other])}
+        if (block, thread) == (block_2, thread_2) or not pair & WRITES or pair <= ATOMIC:
+            continue
+        between = set(ends[step:later].tolist())
+        ordered = 1 in between or (2 in between and thread // 32 == thread_2 // 32)
+        apart = shared if block != block_2 else ordered
+        if not apart and touched(one) & touched(other):
+            return True
+    return False
+
+
 @pytest.mark.parametrize(("program", "said"), [("sum", ""), ("behind", "AddressSanitizer: heap-buffer-overflow")])
 def test_the_sanitized_flavour(sanitized: tuple[Path, Path], program: str, said: str) -> None:
     """It lets a right program run, and ends one that reads behind an array."""
     path, runtime = sanitized
     script = (
-        "import ctypes, sys; lib = ctypes.CDLL(sys.argv[1]); data = (ctypes.c_double * 600)()\n"
+        "import ctypes, os, sys; os.environ.pop('LD_PRELOAD')\n"  # not for what prints the fault's lines
+        "lib = ctypes.CDLL(sys.argv[1]); data = (ctypes.c_double * 600)()\n"
         "sys.exit(lib.behind(40) if sys.argv[2] == 'behind' else lib.sum(ctypes.c_int64(600), data, data, 2, None))"
     )
     options = {"LD_PRELOAD": str(runtime), "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1"}
@@ -243,11 +299,10 @@ def test_the_sanitized_flavour(sanitized: tuple[Path, Path], program: str, said:
 def sanitized(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The programs with sanitizers, and the library that they need before Python."""
     path = library(tmp_path_factory.mktemp("sanitized"), "sanitized")
-    command = [*cpp_compiler().command, "-print-file-name=libasan.so"]
-    runtime = Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip())
-    if not runtime.is_absolute():
+    found = sanitizer("clang" if "clang" in cpp_compiler().version else "gcc")
+    if found is None:
         pytest.skip("the compiler has no address sanitizer here")
-    return path, runtime.resolve()
+    return path, found.runtime
 
 
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ recorded; all it does is put work into the stream.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from adgen.emit import storage
@@ -57,7 +57,8 @@ def take(body: HostBody, operation: Operation) -> None:
     size = storage.bytes_of(name, storage.counted(body, operation.operands, extents))
     kind = c_type(buffer.type)
     fixed = "" if buffer in body.plan.exchanged else "const "
-    text = f"{kind} *{fixed}{name} = ({kind} *)adgen_take(&work, {size.replace(f'*{name}', f'({kind})')});"
+    size = size.replace(f"sizeof *{name}", f"sizeof({kind})").removeprefix("1 * ")
+    text = f"{kind} *{fixed}{name} = ({kind} *)adgen_take(&work, {size});"
     body.values.emit(text, None, reads_of(extents) if extents else ())
 
 
@@ -205,8 +206,7 @@ class HostWriter(FunctionWriter):
 
     def body(self, function: Function) -> Body:
         """A writer that knows the parameters."""
-        made = [o.result for o in walk(function.body) if o.row in (core.ALLOC, core.RESHAPE)]
-        uses = Uses(function, frozenset(made))
+        uses = Uses(function, frozenset(self.first_extents(function)))
         body = HostBody(self.texts, uses, self.plan, Names(self.taken), self.sites, self.helpers, {})
         for value, name in self.names.items():
             if isinstance(value.type, Buffer):
@@ -215,6 +215,16 @@ class HostWriter(FunctionWriter):
             else:
                 body.values.known[value] = Expression(name)
         return body
+
+    def first_extents(self, function: Function) -> Iterator[Value]:
+        """The buffers whose first extents are arguments of kernels."""
+        for operation in walk(function.body):
+            if operation.row is LAUNCH:
+                kernel: Kernel = operation.attributes["kernel"]
+                given = dict(zip(kernel.function.parameters, operation.operands))
+                yield from (given[owner] for owner, axis in self.texts[kernel].extents if axis == 0)
+            elif operation.row is core.ADD_UP:
+                yield from operation.operands
 
     def main(self) -> list[str]:
         """The lines of the function itself."""

@@ -33,6 +33,7 @@ SLICED = 1 << 16  # threads that have slices
 FRAME = 256  # elements of all arrays together that a thread has for itself
 CHEAP = (ops.ADD, ops.SUB, ops.MUL, ops.NEG)
 MOST_REPEATED = 3  # operations on integers that every thread repeats
+MOST_AGAIN = 8  # operations on the function's numbers that every kernel does again
 
 
 def _nothing(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
@@ -72,7 +73,7 @@ def outline(function: Function) -> Outlined:
     """
     for operation in walk(function.body):
         _require(function, operation)
-    return _Outliner(_boxed(function)).made()
+    return _Outliner(function).made()
 
 
 def _require(function: Function, operation: Operation) -> None:
@@ -96,28 +97,6 @@ def _refuse(operation: Operation, message: str, help: str) -> NoReturn:
     raise AdgenError("AD345", message, operation.span, help)
 
 
-def _boxed(function: Function) -> Function:
-    """The function with arrays without axes for its scalar results: nothing but memory comes back from a device."""
-    builder = Builder()
-    cells = {o.result: o.operands[0] for o in function.body.operations if "cell" in o.attributes}
-    results: list[Value] = []
-    with builder.block(function.parameters) as block:
-        block.operations += function.body.operations
-        for value, name in zip(function.results, function.result_names, strict=True):
-            cell = cells.get(value, value)
-            boxed = isinstance(cell.type, Buffer) and cell not in results
-            results.append(cell if boxed else _box(builder, value, name))
-    region = Region(function.parameters, tuple(block.operations), tuple(results))
-    return Function(function.name, region, function.result_names, function.span, function.notes)
-
-
-def _box(builder: Builder, value: Value, name: str) -> Value:
-    assert isinstance(value.type, Scalar)
-    box = builder.alloc(value.type, (), name, zero=False)
-    builder.store(box, value)
-    return box
-
-
 class _Outliner:
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -125,21 +104,48 @@ class _Outliner:
         self.definitions = {value: operation for operation in walk(function.body) for value in operation.results}
         self.marked = _around(function.body)
         self.users = _users(function)
+        self.again = _again(function, self.hosted)
         self.builder = Builder()
         self.builder.span = function.span
         self.mapping: dict[Value, Value] = {}
         self.cells: dict[Value, Value] = {}  # of the device's scalars
+        self.homes: dict[Value, Value] = {}  # cells that are results, for what is to be found there
         self.pending: list[Operation] = []
         self.kernels: list[Kernel] = []
 
     def made(self) -> Outlined:
         function = self.function
         with self.builder.block(function.parameters) as block:
+            results = [self.result(*pair) for pair in zip(function.results, function.result_names, strict=True)]
             self.region(function.body.operations)
+            for value, box in zip(function.results, results, strict=True):
+                if box is not None and self.cells.get(value) is not box and not self.is_nothing(value):
+                    self.pending.append(_store(box, value))
             self.flush()
-            block.results = tuple(self.mapping[value] for value in function.results)
+            pairs = zip(function.results, results, strict=True)
+            block.results = tuple(box or self.mapping[value] for value, box in pairs)
         host = Function(function.name, block.region(), function.result_names, function.span, function.notes)
         return Outlined(host, self.kernels)
+
+    def result(self, value: Value, name: str) -> Value | None:
+        """Memory for a scalar result, which is its cell where it needs one anyway; None for an array."""
+        if not isinstance(value.type, Scalar):
+            return None
+        read = self.definitions.get(value)
+        if read is not None and "cell" in read.attributes:
+            value = read.operands[0]
+        made = self.definitions.get(value)
+        zero = self.is_nothing(value) or (made is not None and bool(made.attributes.get("zero")))
+        element = value.type.element if isinstance(value.type, Buffer) else value.type
+        assert isinstance(element, Scalar)
+        box = self.builder.alloc(element, (), name, zero=zero)
+        self.homes.setdefault(value, box)
+        return box
+
+    def is_nothing(self, value: Value) -> bool:
+        """True for a zero, whose bits are zeros."""
+        made = self.definitions.get(value)
+        return made is not None and made.row is core.CONST and str(made.attributes["value"]) in ("0", "0.0", "False")
 
     # -- the host --------------------------------------------------------------------------------------------------
 
@@ -165,6 +171,8 @@ class _Outliner:
             return self.memory
         if "cell" in operation.attributes:
             return self.read_cell
+        if operation in self.again:
+            return self.nothing
         if row is core.TABLE or (row.pure and not operation.regions and self.hosted.knows(operation.results)):
             return self.copy
         if row in (core.ADD_UP, core.SWAP) or (row is core.CHECK and self.hosted.knows(operation.operands)):
@@ -180,6 +188,9 @@ class _Outliner:
         else:
             results = self.builder.emit(operation.row, operands, operation.attributes, (), names)
         self.mapping.update(zip(operation.results, results, strict=True))
+
+    def nothing(self, operation: Operation) -> None:
+        """What every kernel that needs it does again."""
 
     def in_turn(self, operation: Operation) -> None:
         """An operation of the host's that comes after all before it."""
@@ -200,7 +211,10 @@ class _Outliner:
                 f"the size of `{name}` is known only when the device gets there",
                 "make its extents of those of the arguments, of integer arguments and of numbers",
             )
-        self.copy(operation)
+        if operation.result in self.homes:
+            self.mapping[operation.result] = self.homes[operation.result]
+        else:
+            self.copy(operation)
 
     def loop(self, operation: Operation) -> None:
         """A loop of the host around kernels; what it carries is in cells."""
@@ -245,7 +259,7 @@ class _Outliner:
     def cell(self, value: Value) -> Value:
         """Memory for a scalar."""
         assert isinstance(value.type, Scalar)
-        return self.builder.alloc(value.type, (), value.name, zero=False)
+        return self.homes.get(value) or self.builder.alloc(value.type, (), f"{value.name or 'number'}_cell", zero=False)
 
     def on_host(self, value: Value) -> Value:
         """A known scalar as the host has it."""
@@ -300,7 +314,8 @@ class _Outliner:
             capture.all(operations)
             _clone(builder, operations, capture.mapping)
             for value in made:
-                if any(user not in inside and user is not owner for user in self.users.get(value, ())):
+                outside = any(user not in inside and user is not owner for user in self.users.get(value, ()))
+                if outside or value in self.homes:
                     cell = self.cells.get(value) or self.cell(value)
                     self.cells[value] = cell
                     builder.store(capture.buffer(cell), capture.mapping[value])
@@ -342,7 +357,10 @@ class _Outliner:
             )
         extents = [builder.op(ops.MAXIMUM, mapping.get(e, e), builder.index(0)) for e in plan.workspace[buffer]]
         assert isinstance(buffer.type, Buffer)
-        return builder.alloc(buffer.type.element, (*extents, threads), f"{buffer.name or 'buffer'}_slices", zero=False)
+        total = threads
+        for extent in extents:
+            total = builder.op(ops.MUL, total, extent)
+        return builder.alloc(buffer.type.element, (total,), f"{buffer.name or 'buffer'}_slices", zero=False)
 
 
 class _Capture:
@@ -398,6 +416,13 @@ class _Capture:
         outliner, operation = self.outliner, self.outliner.definitions.get(value)
         if value in outliner.cells:
             return self.builder.load(self.buffer(outliner.cells[value]), name=value.name)
+        if operation in outliner.again:
+            assert operation is not None
+            operands = [self.value(operand) for operand in operation.operands]
+            (again,) = self.builder.emit(
+                operation.row, operands, operation.attributes, (), (value.name,), operation.span
+            )
+            return again
         assert value in outliner.hosted.values, value
         if operation is not None and operation.row is core.CONST:
             return self.builder.const(operation.attributes["value"], value.type, value.name)
@@ -443,6 +468,21 @@ def _flat(loop: Operation) -> Operation:
 
 def _plain(attributes: Attributes) -> Attributes:
     return MappingProxyType({name: value for name, value in attributes.items() if name != "grid"})
+
+
+def _again(function: Function, hosted: Hosted) -> set[Operation]:
+    """The arithmetic on the function's numbers that is so little that kernels do it again."""
+    cost: dict[Value, int] = {}
+    found: set[Operation] = set()
+    for operation in function.body.operations:
+        if not operation.row.pure or operation.regions or hosted.knows(operation.results) or not operation.operands:
+            continue
+        if all(value in cost or value in hosted.values for value in operation.operands):
+            total = 1 + sum(cost.get(value, 0) for value in operation.operands)
+            if total <= MOST_AGAIN:
+                cost.update(dict.fromkeys(operation.results, total))
+                found.add(operation)
+    return found
 
 
 def _around(region: Region) -> set[Operation]:

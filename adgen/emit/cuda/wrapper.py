@@ -88,7 +88,7 @@ def wrapper(interface: Interface) -> Wrapper:
     rest = "void *work, int64_t *detail, int64_t *failure, void *stream"
     own = f"int {device}({_listed([*inputs, *outputs])}{rest});\nvoid {device}_sizes({_listed(inputs)}int64_t *sizes);"
     text = f"{prototype};\n{sizes};"
-    made = replace(interface, c_name=name, prototype=text, workspace="0", room=0, device=device)
+    made = replace(interface, c_name=name, prototype=text, room=None, device=device)
     return Wrapper(made, names, own, len(interface.parameters) + len(interface.results) + 2)
 
 

@@ -2,7 +2,15 @@
 #pragma once
 
 namespace adgen_emulated __attribute__((visibility("hidden"))) {
-enum Kind { READ, WRITE, ATOMIC };
+enum Kind { READ, WRITE, ATOMIC_READ, ATOMIC };
+constexpr int KINDS = 4;
+
+/* Whether two accesses that nothing orders are a race.  */
+ADGEN_EMULATOR bool conflict(int one, int other)
+{
+    const bool writes = one == WRITE || one == ATOMIC || other == WRITE || other == ATOMIC;
+    return writes && !(one >= ATOMIC_READ && other >= ATOMIC_READ);
+}
 
 /* Who accessed memory, and when.  */
 struct Access {
@@ -16,7 +24,7 @@ struct Access {
    comes later and is unordered with any of them is unordered with one of the two, since those of different blocks are
    unordered with every third thread, and so are those of different warps between two barriers.  */
 struct Cell {
-    Access made[3][2];
+    Access made[KINDS][2];
 };
 
 /* Eight bytes; those that are once accessed in parts are looked at one by one from then on.  */
@@ -98,9 +106,9 @@ ADGEN_EMULATOR void split(Word &word)
 }
 
 /* How much more an access tells beside another.  */
-ADGEN_EMULATOR int distance(const Access &one, const Access &other)
+ADGEN_EMULATOR int distance(const Access &one, const Access &other, bool shared)
 {
-    if (!one.thread)
+    if (!one.thread || (shared && one.block != other.block))
         return -1;
     if (one.block != other.block)
         return 3;
@@ -110,12 +118,12 @@ ADGEN_EMULATOR int distance(const Access &one, const Access &other)
 }
 
 /* Note an access.  A write comes after all that was: what is ordered after it is ordered after that as well.  */
-ADGEN_EMULATOR void note(Cell &cell, const Access &now, Kind kind)
+ADGEN_EMULATOR void note(Cell &cell, const Access &now, Kind kind, bool shared)
 {
     if (kind == WRITE)
         memset(&cell, 0, sizeof cell);
     Access *made = cell.made[kind];
-    if (distance(made[0], now) >= distance(made[1], now))
+    if (distance(made[0], now, shared) >= distance(made[1], now, shared))
         made[1] = made[0];
     made[0] = now;
 }

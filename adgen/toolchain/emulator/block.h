@@ -25,16 +25,28 @@ struct Thread {
     uint3 index;
 };
 
-enum class Order { forward, backward, shuffled };
+/* The numbers from 0 to n-1 in some order: each is a step further than the one before it, around the end.  */
+struct Sequence {
+    uint64_t next, step, number;
+
+    ADGEN_EMULATOR uint64_t take()
+    {
+        const uint64_t taken = next;
+        next += step;
+        next -= next < number ? 0 : number;
+        return taken;
+    }
+};
 
 /* Everything that one thread of the host computes with; it computes one launch at a time.  */
 struct Machine {
     const char *kernel;
     void (*body)(const void *); // one thread's work
     const void *arguments;
-    Order order;
     uint64_t blocks, begun;               // of the grid; how many have begun
     uint64_t block;                       // the number of the present one
+    Sequence block_order;                 // the blocks that have not begun
+    Sequence thread_order, threads_left;  // the threads of a block; those that have not begun
     unsigned size, started, ended;        // threads of the block
     unsigned waiting_block, waiting_warp; // threads that wait at a barrier, or at their warp's operation
     unsigned running;                     // the thread that runs

@@ -5,8 +5,13 @@
 #define ADGEN_HOOKS_OF(SIZE)                                                                                     \
     ADGEN_HOOK void __tsan_read##SIZE(void *at) { adgen_emulated::access(at, SIZE, adgen_emulated::READ); }      \
     ADGEN_HOOK void __tsan_write##SIZE(void *at) { adgen_emulated::access(at, SIZE, adgen_emulated::WRITE); }    \
-    ADGEN_HOOK void __tsan_volatile_read##SIZE(void *at) { __tsan_read##SIZE(at); }                              \
-    ADGEN_HOOK void __tsan_volatile_write##SIZE(void *at) { __tsan_write##SIZE(at); }                            \
+    ADGEN_HOOK void __tsan_volatile_read##SIZE(void *at)                                                         \
+    {                                                                                                            \
+        adgen_emulated::access(at, SIZE, adgen_emulated::ATOMIC_READ);                                           \
+    }                                                                                                            \
+    ADGEN_HOOK void __tsan_volatile_write##SIZE(void *at) { adgen_emulated::races_of_atomic(at, SIZE); }         \
+    ADGEN_HOOK void __tsan_unaligned_volatile_read##SIZE(void *at) { __tsan_volatile_read##SIZE(at); }           \
+    ADGEN_HOOK void __tsan_unaligned_volatile_write##SIZE(void *at) { __tsan_volatile_write##SIZE(at); }         \
     ADGEN_HOOK void __tsan_unaligned_read##SIZE(void *at) { __tsan_read##SIZE(at); }                             \
     ADGEN_HOOK void __tsan_unaligned_write##SIZE(void *at) { __tsan_write##SIZE(at); }                           \
     ADGEN_HOOK void __tsan_read_write##SIZE(void *at)                                                            \

@@ -27,19 +27,27 @@ ADGEN_EMULATOR Machine *find_machine()
     return machine;
 }
 
-/* The order that the environment names; false for a name that is none.  */
-ADGEN_EMULATOR bool find_order(Order &order)
+ADGEN_EMULATOR uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+/* The numbers below n in the order that the environment names; of no numbers where that is no order.  */
+ADGEN_EMULATOR Sequence find_order(uint64_t n)
 {
     const char *name = getenv("ADGEN_EMULATED_ORDER");
-    order = Order::forward;
     if (!name || !*name || !strcmp(name, "forward"))
-        return true;
+        return {0, 1, n};
     if (!strcmp(name, "backward"))
-        return order = Order::backward, true;
-    if (!strcmp(name, "shuffled"))
-        return order = Order::shuffled, true;
+        return {n - 1, n - 1, n};
+    if (!strcmp(name, "shuffled")) {
+        uint64_t step = 2654435761u % n + 1; // reaches every number when it has no divisor in common with n
+        while (common_divisor(step, n) != 1)
+            step++;
+        return {n / 3, step % n, n};
+    }
     fprintf(stderr, "adgen: ADGEN_EMULATED_ORDER is `%s`; it may be forward, backward or shuffled\n", name);
-    return false;
+    return {0, 0, 0};
 }
 
 /* What a device would refuse.  */
@@ -80,13 +88,15 @@ ADGEN_EMULATOR cudaError_t run(const char *kernel, const dim3 &grid, const dim3 
     if (!found)
         return cudaErrorMemoryAllocation;
     Machine &m = *found;
-    if (!find_order(m.order))
-        return cudaErrorInvalidValue;
     m.kernel = kernel;
     m.body = body;
     m.arguments = arguments;
     m.blocks = static_cast<uint64_t>(grid.x) * grid.y * grid.z;
     m.size = m.started = m.ended = block.x * block.y * block.z;
+    m.thread_order = find_order(m.size);
+    if (!m.thread_order.number)
+        return cudaErrorInvalidValue;
+    m.block_order = find_order(m.blocks);
     m.begun = 0;
     m.waiting_block = m.waiting_warp = m.number_ready = m.spins = 0;
     m.failed = false;

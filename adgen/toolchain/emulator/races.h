@@ -4,7 +4,7 @@
    Two accesses to the same byte within a launch are a race when different threads make them, one of them at least
    writes, not both are atomic, and nothing orders them: a barrier between them in the same block, or a __syncwarp in
    the same warp that both take part in.  What threads keep on their own stacks is theirs alone; a block's shared
-   memory is not the next one's.  Not seen is what memcpy and memset touch.  Only the first races are printed.  */
+   memory is not the next one's.  Volatile accesses count as atomic: on a device they are relaxed ones.  Not seen is what memcpy and memset touch.  Only the first races are printed.  */
 #pragma once
 
 #ifndef ADGEN_RACES
@@ -112,7 +112,7 @@ ADGEN_EMULATOR bool before(const Access &made, const Access &now, bool shared)
 
 ADGEN_EMULATOR void report(const Access &made, Kind first, const Access &now, Kind second, const void *at, size_t size)
 {
-    static const char *const kinds[] = {"read", "written", "changed atomically"};
+    static const char *const kinds[] = {"read", "written", "read atomically", "changed atomically"};
     if (__atomic_fetch_add(&races, 1, __ATOMIC_RELAXED) < PRINTED)
         fprintf(stderr,
                 "adgen: race in kernel %s: %zu bytes at %p, %s by block %u, thread %u, are %s by block %u, thread %u\n",
@@ -123,17 +123,17 @@ ADGEN_EMULATOR void report(const Access &made, Kind first, const Access &now, Ki
 /* Look at what was done to some memory, and note what is done now.  True when it was a race.  */
 ADGEN_EMULATOR bool check(Cell &cell, const Access &now, Kind kind, bool shared, const void *at, size_t size)
 {
-    for (int other = READ; other <= ATOMIC; other++) {
-        if (other == kind && kind != WRITE)
+    for (int other = 0; other < KINDS; other++) {
+        if (!conflict(other, kind))
             continue;
         for (const Access &made : cell.made[other])
             if (!before(made, now, shared)) {
                 report(made, static_cast<Kind>(other), now, kind, at, size);
-                note(cell, now, kind);
+                note(cell, now, kind, shared);
                 return true;
             }
     }
-    note(cell, now, kind);
+    note(cell, now, kind, shared);
     return false;
 }
 

@@ -8,26 +8,6 @@
 namespace adgen_emulated __attribute__((visibility("hidden"))) {
 constexpr unsigned SPINS = 1 << 20; // a thousand rounds of a full block
 
-/* The place of the k-th of n.  */
-ADGEN_EMULATOR uint64_t ordered(Order order, uint64_t k, uint64_t n)
-{
-    if (order == Order::forward)
-        return k;
-    if (order == Order::backward)
-        return n - 1 - k;
-    uint64_t step = 2654435761u % n; // every place once, if it has no divisor in common with n
-    for (;; step++) {
-        uint64_t a = n, b = step;
-        while (b) {
-            const uint64_t rest = a % b;
-            a = b, b = rest;
-        }
-        if (a == 1)
-            break;
-    }
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(step) * k + n / 3) % n);
-}
-
 ADGEN_EMULATOR void enter_fiber(Machine &m, Fiber &to)
 {
     Fiber &from = *m.fiber;
@@ -64,7 +44,8 @@ ADGEN_EMULATOR bool next_block(Machine &m)
 {
     if (m.begun == m.blocks)
         return false;
-    m.block = ordered(m.order, m.begun++, m.blocks);
+    m.begun++;
+    m.block = m.block_order.take();
     const dim3 &grid = place.blocks;
     const uint64_t rows = m.block / grid.x;
     place.block = {static_cast<unsigned>(m.block % grid.x), static_cast<unsigned>(rows % grid.y),
@@ -72,6 +53,7 @@ ADGEN_EMULATOR bool next_block(Machine &m)
     for (unsigned i = 0; i < m.size; i++)
         m.threads[i].state = State::unstarted;
     m.started = m.ended = 0;
+    m.threads_left = m.thread_order;
     races_of_block(m);
     return true;
 }
@@ -81,7 +63,8 @@ ADGEN_EMULATOR bool next_thread(Machine &m)
 {
     if (m.started == m.size && (m.ended < m.size || !next_block(m)))
         return false;
-    const unsigned thread = static_cast<unsigned>(ordered(m.order, m.started++, m.size));
+    m.started++;
+    const unsigned thread = static_cast<unsigned>(m.threads_left.take());
     m.threads[thread].state = State::running;
     run_as(m, thread);
     return true;
@@ -190,8 +173,9 @@ ADGEN_EMULATOR void __syncthreads(int line = __builtin_LINE())
         if (m.threads[i].line != line)
             fail(m, "other threads of the block are at another barrier");
     races_of_barrier();
+    Sequence order = m.thread_order;
     for (unsigned k = 0; k < m.size; k++)
-        make_ready(m, static_cast<unsigned>(ordered(m.order, k, m.size)));
+        make_ready(m, static_cast<unsigned>(order.take()));
 }
 
 ADGEN_EMULATOR void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
