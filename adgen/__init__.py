@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from adgen.operators.external import external
     from adgen.operators.low_level import low_level
     from adgen.operators.optimising import scipy_problem
+    from adgen.operators.parallel import target
     from adgen.operators.recording import record
     from adgen.operators.symbolic import from_sympy
     from adgen.operators.training import LossScaler, clip_by_global_norm, monitor
@@ -72,6 +73,7 @@ __all__ = [
     "sparsity",
     "stop_gradient",
     "tap",
+    "target",
     "value_and_grad",
     "vjp",
     "vmap",
@@ -101,6 +103,7 @@ _HOMES = {
     "root": "adgen.frontend.library.solvers",
     "stop_gradient": "adgen.frontend.library.flow",
     "tap": "adgen.frontend.library.flow",
+    "target": "adgen.operators.parallel",
 }
 
 

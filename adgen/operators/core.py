@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import Lowered, ScalarSpec, Spec, StaticSpec
 from adgen.ir.types import BOOL, I64, Scalar
@@ -25,6 +23,7 @@ from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
 from adgen.runtime.calls import Entry
 from adgen.runtime.directions import live_tangents
 from adgen.runtime.faults import NotScalar
+from adgen.runtime.placement import shape_of
 from adgen.runtime.programs import MATRICES, TANGENT
 from adgen.runtime.pullback import given_leaves, leaves_of
 from adgen.runtime.shortway import MISSING, ShortWay, has_short_way
@@ -113,7 +112,7 @@ class Operator:
             return self.entry_at(arguments, product)
         except NotScalar as error:
             pure = self.entry_at(arguments, "pure")
-            shape = np.shape(pure.raw(*leaves_of(pure, arguments))) if error.is_array else None
+            shape = shape_of(pure.run(leaves_of(pure, arguments, allowed=True))) if error.is_array else None
             raise (error if shape is None else error.with_shape(shape)) from None
 
     def call(self, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -153,7 +152,7 @@ class Operator:
         entry = self.entry_for(arguments)
         leaves = given_leaves(entry, arguments)
         if self.takes_tangent:
-            leaves += live_tangents(entry.program, tangent, leaves_of(entry, arguments))
+            leaves += live_tangents(entry.program, tangent, leaves_of(entry, arguments, allowed=True))
         return bound_call(entry, leaves, out, WITHIN.get(self.product))
 
     def no_tangent(self) -> AdgenError:

@@ -7,6 +7,7 @@ Comes in: a function and its arguments.  Goes out: for each result and each para
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from adgen.diagnostics import AdgenError
 from adgen.operators.core import Operator, dressed
 from adgen.operators.products import plain_operator
 from adgen.runtime.bound import bindable
+from adgen.runtime.placement import shape_of
 from adgen.runtime.pullback import leaves_of
 from adgen.runtime.trees import flatten
 
@@ -82,11 +84,11 @@ def prefers_columns(operator: Operator, arguments: Mapping[str, Any]) -> bool:
     from adgen.runtime.differentiate import differentiated
 
     pure = operator.entry_at(arguments, "pure")
-    primals = leaves_of(pure, arguments)
+    primals = leaves_of(pure, arguments, allowed=True)
     places = differentiated(pure.program.leaves, operator.resolved(operator.specs(arguments)))
-    inputs = sum(np.size(primals[position]) for position in places)
+    inputs = sum(prod(shape_of(primals[position])) for position in places)
     if inputs <= FEW:
         return True
-    value = pure.raw(*primals)
-    outputs = sum(np.size(part) for _, part, _ in flatten(pure.program.output, value, "value"))
+    value = pure.run(primals)
+    outputs = sum(prod(shape_of(part)) for _, part, _ in flatten(pure.program.output, value, "value"))
     return inputs <= ROW_COST * outputs

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from adgen.frontend.specs import ArraySpec, OutputLeaf, OutputStruct, OutputTree, Spec
 from adgen.runtime.calls import Entry, direct_call
 from adgen.runtime.directions import with_direction
@@ -111,6 +113,8 @@ class ShortWay:
         self, entry: Entry, specs: Mapping[str, Spec], arguments: Mapping[str, Any], given: Sequence[Any]
     ) -> None:
         """From now on, arguments of these types go to this entry straight away."""
+        if any(isinstance(s, ArraySpec) and not isinstance(arguments[n], np.ndarray) for n, s in specs.items()):
+            return  # arrays on a device
         types = tuple(map(type, given))
         key = (specs_key(specs), types)
         with self.lock:

@@ -141,7 +141,7 @@ def _on_device(value: Any, name: str) -> Spec:
         raise ArgumentError(
             "AD137",
             f"argument `{name}` is a number on a device, and numbers are passed by value",
-            help=f"fetch it once, which waits for it: float({name})",
+            help=f"fetch it once, which waits for it: {name}.item()",
         )
     return _of_form(form.dtype, len(form.shape), name)
 

@@ -12,19 +12,21 @@ NumPy arrays, with a warning of what it costs.
 | `dlpack.py` | what a DLPack capsule holds |
 | `results.py` | arrays of the caller's kind |
 | `memory.py` | memory of our own on a device |
-| `host.py` | NumPy arrays, copied |
+| `host.py` | what NumPy arrays cost |
+| `cuda.py` | CUDA's runtime, of which `errors.py` explains the errors |
+| `workspaces.py` | scratch memory that calls reuse |
+| `calls.py` | calls of compiled code |
 """
 
 from adgen.runtime.devices.arguments import Arguments, check, device_arrays, refuse_overlap
 from adgen.runtime.devices.arrays import DeviceArray, device_array
-from adgen.runtime.devices.host import Copies
+from adgen.runtime.devices.host import warn_of_copies
 from adgen.runtime.devices.memory import Allocator, DeviceMemory
 from adgen.runtime.devices.results import maker
 
 __all__ = [
     "Allocator",
     "Arguments",
-    "Copies",
     "DeviceArray",
     "DeviceMemory",
     "check",
@@ -32,4 +34,5 @@ __all__ = [
     "device_arrays",
     "maker",
     "refuse_overlap",
+    "warn_of_copies",
 ]
