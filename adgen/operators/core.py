@@ -20,10 +20,10 @@ from adgen.operators.specialise import specialise
 from adgen.operators.targets import Target
 from adgen.runtime.accumulate import into
 from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
-from adgen.runtime.calls import Entry
+from adgen.runtime.calls import Entry, not_on_a_device
 from adgen.runtime.directions import live_tangents
 from adgen.runtime.faults import NotScalar
-from adgen.runtime.placement import shape_of
+from adgen.runtime.placement import is_device_array, shape_of
 from adgen.runtime.programs import MATRICES, TANGENT
 from adgen.runtime.pullback import given_leaves, leaves_of
 from adgen.runtime.shortway import MISSING, ShortWay, has_short_way
@@ -68,6 +68,10 @@ class Operator:
 
     def specs(self, arguments: Mapping[str, Any]) -> dict[str, Spec]:
         """The types of arguments, and the values of those that decide what kinds of values there are."""
+        if not self.machine.target.is_device:
+            for name, value in arguments.items():  # those inside of containers are found when the code is called
+                if is_device_array(value):
+                    raise not_on_a_device(name, self.name)
         specs = describe_arguments(arguments)
         return specs | {name: StaticSpec(arguments[name]) for name in self.decisive if _is_option(specs[name])}
 

@@ -62,7 +62,8 @@ class Entry:
     """One compiled entry point, ready to be called; `raw` takes the leaves of the arguments in canonical form.
 
     `stretching` gives what to call instead for arrays of these shapes, when the code takes others for granted.
-    `calls` is the extension module that makes calls short, where there is one.
+    `calls` is the extension module that makes calls short, where there is one.  With `telling`, the first call with
+    NumPy arrays warns of what it costs to copy them to a device.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Entry:
         namespace: Mapping[str, Any] | None = None,
         stretching: Callable[[Shapes], Entry | None] = no_other,
         calls: Any = None,
+        telling: bool = False,
     ) -> None:
         self.program = program
         self.library = library
@@ -85,7 +87,7 @@ class Entry:
         fast = self.fast(leaf_parameters(program), lambda *leaves: self.cffi_raw(*leaves))
         self.short: Callable[..., Any] | None = fast
         self.raw: Callable[..., Any] = fast or self.cffi_raw
-        if program.device and not hasattr(library.lib, "adgen_emulated_races"):
+        if telling and program.device and not hasattr(library.lib, "adgen_emulated_races"):
             self.raw = self._with_warning(self.raw)
 
     def __call__(self, arguments: Mapping[str, Any]) -> Any:
@@ -117,8 +119,13 @@ class Entry:
         for value, leaf in zip(given, self.program.leaves):
             if type(value) is np.ndarray or not isinstance(leaf.spec, ArraySpec) or not is_device_array(value):
                 continue
-            if self.program.device is None or not able:
-                raise elsewhere(path_text(leaf.path), self.program)
+            name = path_text(leaf.path)
+            if self.program.device is None:
+                raise not_on_a_device(name, self.program.function_name)
+            if not able:
+                function = self.program.function_name
+                message = f"argument `{name}` is on a device, and this operator on `{function}` takes NumPy arrays"
+                raise ArgumentError("AD139", message, help="copy it to the host")
             return True
         return False
 
@@ -290,18 +297,12 @@ class Entry:
         return failure(site.exception, site.message, site.span, details, self.user_names)
 
 
-def elsewhere(name: str, program: Program) -> AdgenError:
-    """The exception for an array on a device that code does not take."""
-    if program.device is None:
-        return ArgumentError(
-            "AD139",
-            f"argument `{name}` is on a device, and `{program.function_name}` is compiled for the processor",
-            help="copy it to the host, or make the operator for a device: with adgen.target('cuda'): g = adgen.grad(f)",
-        )
+def not_on_a_device(name: str, function_name: str) -> AdgenError:
+    """The exception for an array on a device where code is for the processor."""
     return ArgumentError(
         "AD139",
-        f"argument `{name}` is on a device, and this operator on `{program.function_name}` takes NumPy arrays",
-        help="copy it to the host",
+        f"argument `{name}` is on a device, and `{function_name}` is compiled for the processor",
+        help="copy it to the host, or compile for a device: with adgen.target('cuda'): g = adgen.grad(f)",
     )
 
 

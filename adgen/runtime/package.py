@@ -43,7 +43,7 @@ def functions(library: Any, folder: str | Path) -> dict[str, Callable[..., Any]]
     sites = tuple(decode_site(site) for site in data["sites"])
     calls = load_calls(Path(folder) / FILE)
     programs = [decode_program(program, sites) for program in data["programs"]]
-    entries = {program.name: Entry(program, library, calls=calls) for program in programs}
+    entries = {program.name: Entry(program, library, calls=calls, telling=True) for program in programs}
     found = {}
     for item in data["functions"]:
         signature = Signature(item)

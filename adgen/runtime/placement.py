@@ -56,14 +56,18 @@ def form_of(value: Any, name: str) -> Form:
         return _form(value)
     except UNREADABLE as error:
         raise ArgumentError(
-            "AD133", f"argument `{name}` cannot be read as an array on a device: {error}", help="pass a plain copy"
+            "AD133", f"argument `{name}` cannot be read as an array on a device: {error}", help="pass a plain array"
         ) from error
 
 
 def _form(value: Any) -> Form:
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is not None and dtype is not None:
-        return Form(np.dtype(str(dtype).rpartition(".")[2]), tuple(shape))  # as in torch.float64
+        text = str(dtype).rpartition(".")[2]  # as in torch.float64
+        try:
+            return Form(np.dtype(text), tuple(shape))
+        except TypeError:
+            raise ValueError(f"its dtype is {text}, which adgen does not compute with") from None
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is not None:
         return Form(np.dtype(interface["typestr"]), tuple(interface["shape"]))

@@ -6,6 +6,7 @@ import gc
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import adgen
+from adgen.ahead import Options, compile_file
 from adgen.diagnostics import AdgenError
 from adgen.runtime.calls import Entry
 from adgen.runtime.devices import DeviceMemory
@@ -20,6 +22,7 @@ from adgen.runtime.devices.cuda import Cuda
 from adgen.runtime.devices.errors import cuda_error
 from adgen.runtime.devices.workspaces import STREAMS, forget_workspaces
 from adgen.runtime.placement import is_device_array
+from adgen.runtime.pullback import leaves_of
 from tests.runtime.device_arrays import CupyArray, Interface, JaxArray, NumbaArray, Tensor, install
 
 X, W = np.linspace(0.1, 2.0, 7), np.linspace(1.0, 3.0, 7)
@@ -34,6 +37,10 @@ def double(x: Any, y: Any, k: Any, n: int) -> Any:
     for i in range(len(k)):
         y[i] = 2.0 * x[k[i]]
     return np.zeros(n), x[0]
+
+
+def never(x: Any) -> Any:
+    raise SystemError("it is refused before it is compiled")
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +97,7 @@ def spied(entry: Entry, hidden: str = "", **changes: Any) -> Entry:
     """The code with other functions in its library; that of a machine with a device where the emulator's are hidden."""
     functions = {name: getattr(entry.library.lib, name) for name in dir(entry.library.lib) if name != hidden}
     library = SimpleNamespace(ffi=entry.library.ffi, lib=SimpleNamespace(**{**functions, **changes}))
-    return Entry(entry.program, library)
+    return Entry(entry.program, library, telling=True)
 
 
 def host(value: Any) -> Any:
@@ -122,12 +129,12 @@ def test_results_are_those_of_c(emulated: SimpleNamespace, libraries: SimpleName
 
 
 def test_directions(emulated: SimpleNamespace) -> None:
-    """A tangent is on the device too."""
+    """A tangent is on the device too; the results are those for NumPy arrays."""
     p, v = {"x": X, "w": W}, {"x": W, "w": X}
     there, along = ({key: Interface(array) for key, array in each.items()} for each in (p, v))
     value, tangent = emulated.along(there, 1.5, tangent=along)
-    assert np.allclose([host(value), host(tangent)], adgen.jvp(energy, wrt="p")(p, 1.5, tangent=v))
-    second, reference = emulated.second(there, 1.5, tangent=along), adgen.hvp(energy, wrt="p")(p, 1.5, tangent=v)
+    assert np.allclose([host(value), host(tangent)], emulated.along(p, 1.5, tangent=v))
+    second, reference = emulated.second(there, 1.5, tangent=along), emulated.second(p, 1.5, tangent=v)
     assert all(np.allclose(host(second[key]), reference[key]) for key in "xw")
     bound = emulated.along.bind(there, 1.5, tangent=along)
     assert np.allclose(host(bound()[1]), host(tangent))
@@ -345,11 +352,17 @@ def test_forms_that_were_not_compiled_for(emulated: SimpleNamespace) -> None:
 def test_code_for_the_processor() -> None:
     """Takes no arrays of a device, wherever they are in the arguments."""
     said = refused("AD139", adgen.value_and_grad(energy), {"x": Interface(X), "w": W}, 1.5)
-    assert "argument `p.x` is on a device" in said or "argument `p['x']` is on a device" in said
+    assert "argument `p.x` is on a device" in said
     assert "adgen.target('cuda')" in said
-    with adgen.target("cuda-emulated"):
-        kinks = adgen.kinks(energy)
-    assert "takes NumPy arrays" in refused("AD139", kinks, {"x": Interface(X), "w": Interface(W)}, 1.5)
+    with pytest.raises(AdgenError, match="argument `x` is on a device, and `never` is compiled for the processor"):
+        adgen.grad(never)(Interface(X))
+
+
+def test_operators_for_numpy_arrays(emulated: SimpleNamespace) -> None:
+    """Say so; they ask for leaves without allowing for others."""
+    arguments = {"p": {"x": Interface(X), "w": Interface(W)}, "a": 1.5}
+    emulated.both(**arguments)
+    assert "takes NumPy arrays" in refused("AD139", leaves_of, entry_of(emulated.both), arguments)
 
 
 def test_memory_that_is_nowhere(emulated: SimpleNamespace) -> None:
@@ -413,6 +426,27 @@ def test_no_device(emulated: SimpleNamespace) -> None:
     assert "needs a CUDA device" in refused("AD512", spy.run, [Interface(X), Interface(np.zeros(7)), ALL, 7])
     exhausted = spy.exception(-1, [2, 3_000_000_000])
     assert exhausted.code == "AD610" and "the device has no 3 GB left" in str(exhausted)
+
+
+# -- packages --------------------------------------------------------------------------------------------------------
+
+
+def test_a_package(tmp_path: Path) -> None:
+    """That is compiled ahead of time takes the same arrays, of the types that it was compiled for."""
+    path = tmp_path / "bank.py"
+    path.write_text("def weighted(x: 'f64[n]', w: 'f64[n]') -> 'f64[n]':\n    return w * x * x\n")
+    options = Options.parse(None, None, "vjp", (), check=False, target="cuda-emulated")
+    compile_file(path, tmp_path, options, lambda stage: None)
+    package = adgen.load(tmp_path / "bank_ad")
+    x, w = Interface(X), Interface(W)
+    value, pullback = package.weighted_vjp(x, w)
+    assert np.allclose(host(value), W * X * X)
+    gradient = pullback(Interface(np.ones(7)))
+    assert np.allclose(host(gradient.x), 2.0 * W * X) and np.allclose(host(gradient.w), X * X)
+    said = refused("AD173", package.weighted_vjp, Interface(X.astype(np.float32)), w)
+    assert "`x` must be an array f64[n], not an array of rank 1 and dtype float32" in said
+    assert "extent 6" in refused("AD175", package.weighted_vjp, x, Interface(W[1:]))
+    assert "`w` is on the CPU" in refused("AD133", package.weighted_vjp, x, W)
 
 
 # -- NumPy arrays ----------------------------------------------------------------------------------------------------
