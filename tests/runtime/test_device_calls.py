@@ -20,7 +20,7 @@ from adgen.runtime.calls import Entry
 from adgen.runtime.devices import DeviceMemory
 from adgen.runtime.devices.cuda import Cuda
 from adgen.runtime.devices.errors import cuda_error
-from adgen.runtime.devices.workspaces import STREAMS, forget_workspaces
+from adgen.runtime.devices.workspaces import STREAMS, forget_workspaces, workspace
 from adgen.runtime.placement import is_device_array
 from adgen.runtime.pullback import leaves_of
 from tests.runtime.device_arrays import CupyArray, Interface, JaxArray, NumbaArray, Tensor, install
@@ -212,10 +212,17 @@ def test_nothing_leaks(emulated: SimpleNamespace, allocations: SimpleNamespace) 
 
 def test_streams_have_workspaces_of_their_own(emulated: SimpleNamespace, allocations: SimpleNamespace) -> None:
     """Of so many streams; that of the one that was not used for longest is given back."""
-    for stream in range(2, 2 * STREAMS):
+    for stream in (2, *range(2, 2 * STREAMS)):
         emulated.both({"x": Interface(X, stream=stream), "w": Interface(W, stream=stream)}, 1.5)
     gc.collect()
     assert len(allocations.held) == STREAMS
+    forget_workspaces()
+    cuda = Cuda(entry_of(emulated.both).library, "f", 0)
+    found = [workspace(cuda, 7), workspace(cuda, 2)]
+    there = threading.Thread(target=lambda: found.extend([workspace(cuda, 7), workspace(cuda, 2)]))
+    there.start()
+    there.join()
+    assert found[0] is found[2] and found[1] is not found[3], "stream 2 is another one in each thread"
 
 
 def test_the_stream_of_the_arrays(emulated: SimpleNamespace, libraries: SimpleNamespace) -> None:
@@ -291,25 +298,33 @@ def test_bound_calls(emulated: SimpleNamespace, allocations: SimpleNamespace) ->
     assert not allocations.held
 
 
-def test_calls_in_a_graph(emulated: SimpleNamespace) -> None:
-    """A bound call waits for nothing while it is captured, and its failure can be asked for later."""
-    leaves = [Interface(X), Interface(np.zeros(7)), BEYOND, 7]
-    emulated.double(leaves[0], leaves[1], ALL, 7)
-    entry = entry_of(emulated.double)
+def test_calls_in_a_graph(emulated: SimpleNamespace, libraries: SimpleNamespace) -> None:
+    """A bound call waits for nothing while it is captured; its failure can be asked for where the graph was launched."""
+    x, y, places = Tensor(X), Tensor(np.zeros(7)), Tensor(np.arange(1, 8))
+    emulated.double(x, y, Tensor(np.arange(7)), 7)
+    entry, waited = entry_of(emulated.double), []
 
     def capturing(stream: Any, found: Any) -> int:
         found[0] = 1
         return 0
 
-    spy = spied(entry, adgen_cuda_capturing=capturing, adgen_cuda_synchronise=None)
-    assert "captured in a graph" in refused("AD517", spy.run, leaves)
-    bound = spy.device.bind(leaves, [], entry.program.output)
+    def outcome(failure: Any, stream: Any, detail: Any) -> int:
+        waited.append(int(entry.library.ffi.cast("intptr_t", stream)))
+        return entry.library.lib.adgen_cuda_outcome(failure, stream, detail)
+
+    spy = spied(entry, adgen_cuda_capturing=capturing, adgen_cuda_outcome=outcome)
+    assert "captured in a graph" in refused("AD517", spy.run, [x, y, places, 7])
+    bound = spy.device.bind([x, y, places, 7], [], entry.program.output)
+    libraries.torch = 5
     bound()
+    assert not waited
+    libraries.torch = 6
     with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 with size 7"):
         bound.check()
-    fine = spy.device.bind([*leaves[:2], ALL, 7], [], entry.program.output)
+    fine = spy.device.bind([x, y, Tensor(np.arange(7)), 7], [], entry.program.output)
     fine()
-    fine.check()
+    fine.check(7)
+    assert waited == [6, 7]
 
 
 # -- what does not fit -----------------------------------------------------------------------------------------------

@@ -281,7 +281,6 @@ class BoundDeviceCall:
         with self.prepared.cuda.current():
             self.memory = DeviceMemory((self.prepared.needed,), BYTE, self.prepared.cuda)
         self.results = calls.assembled(self.prepared, tree)
-        self.stream = self.prepared.arguments.stream
 
     def __call__(self) -> Any:
         """The results for what the arrays hold now, in the same arrays each time.
@@ -289,12 +288,11 @@ class BoundDeviceCall:
         Raises AdgenError for a check that failed, but not in a capture: see `check`.
         """
         try:
-            self.stream = current_stream(self.prepared.arguments)
-            cuda = self.prepared.cuda
+            cuda, stream = self.prepared.cuda, current_stream(self.prepared.arguments)
             with cuda.current():
-                status, details = self.calls.launch(self.prepared, self.stream, self.memory.pointer)
-                if status == 0 and self.calls.entry.noting and not cuda.capturing(self.stream):
-                    status, details = cuda.outcome(self.memory.pointer, self.stream)
+                status, details = self.calls.launch(self.prepared, stream, self.memory.pointer)
+                if status == 0 and self.calls.entry.noting and not cuda.capturing(stream):
+                    status, details = cuda.outcome(self.memory.pointer, stream)
             other = self.calls.other(self.prepared.shapes) if status in self.calls.others else None
             if other is not None:  # from the first call on, as these arrays keep their shapes
                 self.__init__(other, self.leaves, self.targets, self.tree)  # type: ignore[misc]
@@ -306,15 +304,17 @@ class BoundDeviceCall:
         return self.results
 
     def check(self, stream: int | None = None) -> None:
-        """Wait for a stream, by default that of the last call, and raise the exception of a check that failed there.
+        """Wait for a stream, by default the current one, and raise the exception of a check that failed there.
 
-        That is how to find out after a graph was launched.
+        That is how to find out after a graph was launched on it.
         """
         if not self.calls.entry.noting:
             return
         cuda = self.prepared.cuda
+        if stream is None:
+            stream = current_stream(self.prepared.arguments)
         with cuda.current():
-            status, details = cuda.outcome(self.memory.pointer, self.stream if stream is None else stream)
+            status, details = cuda.outcome(self.memory.pointer, stream)
         if status:
             raise self.calls.failed(status, details)
 

@@ -15,6 +15,7 @@ import numpy as np
 from adgen.runtime.devices.cuda import Cuda
 from adgen.runtime.devices.memory import DeviceMemory
 
+PER_THREAD = 2  # the name of a stream that is another one in each thread
 STREAMS = 16  # so many streams have a workspace; the one that was not used for longest loses its
 BYTE = np.dtype(np.uint8)
 
@@ -45,13 +46,13 @@ class Workspace:
             self.memory = None
 
 
-_known: OrderedDict[tuple[bool, int | None, int], Workspace] = OrderedDict()
+_known: OrderedDict[tuple[bool, int | None, int, int], Workspace] = OrderedDict()
 _lock = threading.Lock()
 
 
 def workspace(cuda: Cuda, stream: int) -> Workspace:
     """The workspace of a stream."""
-    key = (cuda.emulated, cuda.device, stream)
+    key = (cuda.emulated, cuda.device, stream, threading.get_ident() if stream == PER_THREAD else 0)
     with _lock:
         found = _known.setdefault(key, Workspace())
         _known.move_to_end(key)
