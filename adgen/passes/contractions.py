@@ -12,7 +12,7 @@ nothing in it reads what they change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from adgen import ops
@@ -29,8 +29,8 @@ HARMLESS = (core.LOAD, core.STORE, core.ACCUMULATE, core.FOR, core.IF, core.ALLO
 FEWEST = 8  # a loop that is known to run less often is not worth it
 
 
-def contractions(function: Function) -> Function:
-    """Take products of matrices out of nests of loops.
+def contractions(function: Function, wanted: Callable[[Operation], bool] | None = None) -> Function:
+    """Take products of matrices out of nests of loops, of those that are `wanted`.
 
     Before:  function f(%a: f64[:,:], %b: f64[:,:], %c: f64[:,:]) -> () {
                %zero = const {type="i64", value=0} : i64
@@ -64,16 +64,19 @@ def contractions(function: Function) -> Function:
     """
     root = roots(function)
     known = {o.result: o.attributes["value"] for o in walk(function.body) if o.row is core.CONST}
-    body = _region(function.body, root, known)
+    body = _region(function.body, root, known, wanted or (lambda loop: True))
     return function if body is function.body else fold(replace(function, body=body))
 
 
-def _region(region: Region, root: dict[Value, Value], known: dict[Value, object]) -> Region:
+def _region(
+    region: Region, root: dict[Value, Value], known: dict[Value, object], wanted: Callable[[Operation], bool]
+) -> Region:
     operations: list[Operation] = []
     for operation in region.operations:
-        taken = _taken_apart(operation, root, known) if operation.row is core.FOR else None
+        eligible = operation.row is core.FOR and wanted(operation)
+        taken = _taken_apart(operation, root, known) if eligible else None
         if taken is None and operation.regions:
-            inner = tuple(_region(each, root, known) for each in operation.regions)
+            inner = tuple(_region(each, root, known, wanted) for each in operation.regions)
             if any(new is not old for new, old in zip(inner, operation.regions, strict=True)):
                 operation = replace(operation, regions=inner)
         operations.extend([operation] if taken is None else taken)

@@ -135,7 +135,7 @@ class _Liveness:
                 self._need(value)
             if current.row in (core.LOAD, core.POP):
                 self._read(self.root[current.operands[0]])
-            elif current.row is core.CONTRACT:
+            elif current.row in (core.CONTRACT, core.ADD_UP):
                 for value in current.operands[1:3]:
                     self._read(self.root[value])
             elif current.row is core.CUSTOM:  # its rules may look at all of it

@@ -8,10 +8,12 @@ iteration of a kernel comes first in the program, a `load` marked `cell` reads a
 other loops have the reason why they are none over threads as `serial`.
 
 - A loop is `x`; a loop whose body is another one, after what any thread may work out again, is `y` around `x`.
+- A nest that is a product of matrices is a `contract` of the host's.
 - What a loop adds to carried values is added in parts, one for each thread, that `add_up` brings together in a fixed
-  order: no more than `THREADS` threads, each of which takes every `THREADS`-th iteration.
+  order: no more than `sizes.THREADS` threads, each of which takes every so many-th iteration.
 - Where the outer loop of two adds to memory of which the inner one owns the elements, as in the sum of the columns of
-  a matrix, the inner loop is `x` and the outer one is taken in parts.
+  a matrix or in forces between pairs, these additions are made with the loops exchanged (`turned`), where what is added
+  can be worked out again.
 - Other memory that iterations add to: with `deterministic` each of at most `THREADS` threads takes neighbouring
   iterations and adds to an array of its own, which `add_up` brings together; else by atomic additions.
 """
@@ -23,22 +25,24 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from adgen import ops
-from adgen.ir import core
+from adgen.ir import core, sizes
 from adgen.ir.builder import Builder
 from adgen.ir.hosted import Hosted
-from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import BOOL, I64, Buffer, Scalar
 from adgen.passes.activity import roots
+from adgen.passes.contractions import contractions
+from adgen.passes.dead_code import dead_code
 from adgen.passes.forms import Forms
 from adgen.passes.independence import Tie
 from adgen.passes.indices import Definitions
+from adgen.passes.partial import chunk, copies, division, trips
 from adgen.passes.rebuild import clone_operation, clone_region, mapped, rebuild, record
 from adgen.passes.sharing import Sharing, arguments_of, sharing
+from adgen.passes.turned import Turned, emit_turned, turned
 
-THREADS = 1 << 17  # as many as a large device runs at once
 SHORT = 16  # iterations that are not worth a kernel
 NARROW = 8  # iterations of an inner loop that stay with the thread of the outer one
-ELEMENTS = 1 << 24  # of all copies together that threads add to
 
 
 def grids(function: Function, deterministic: bool = False) -> Function:
@@ -67,7 +71,16 @@ def grids(function: Function, deterministic: bool = False) -> Function:
                return
              }
     """
-    return _Grids(function, deterministic).made()
+    return _Grids(_with_products(function, deterministic), deterministic).made()
+
+
+def _with_products(function: Function, deterministic: bool) -> Function:
+    """The function with products of matrices that a host launches as such."""
+    outermost = _Grids(function, deterministic).outermost()
+    made = contractions(function, lambda loop: loop in outermost)
+    hosted = Hosted(made)
+    products = [operation for operation in walk(made.body) if operation.row is core.CONTRACT]
+    return made if all(hosted.knows(operation.operands[4:]) for operation in products) else function
 
 
 @dataclass(frozen=True)
@@ -77,9 +90,9 @@ class Nest:
     outer: Operation
     shared: Sharing
     inner: Operation | None = None
-    columns: bool = False  # the inner loop is the one that threads are made of
     atomic: Mapping[Operation, str] = field(default_factory=dict)
     copied: tuple[Value, ...] = ()  # handles of memory of which each thread has a copy
+    turned: tuple[Turned, ...] = ()  # additions that are made with two loops exchanged
 
 
 class _Grids:
@@ -93,7 +106,24 @@ class _Grids:
         self.forms = Forms(self.known)
 
     def made(self) -> Function:
-        return rebuild(self.function, self.transform)
+        return dead_code(rebuild(self.function, self.transform))
+
+    def outermost(self) -> set[Operation]:
+        """The loops that a host runs, and those that become kernels."""
+        found: set[Operation] = set()
+
+        def visit(region: Region) -> None:
+            for operation in region.operations:
+                if operation not in self.hosted.control:
+                    continue
+                kernel = operation.row is core.FOR and isinstance(self.nest(operation), Nest)
+                if operation.row is core.FOR:
+                    found.add(operation)
+                for inner in operation.regions if not kernel else ():
+                    visit(inner)
+
+        visit(self.function.body)
+        return found
 
     def transform(self, builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
         """Take over whatever has regions: a kernel, control flow of the host, or what is left as it is."""
@@ -131,8 +161,7 @@ class _Grids:
             own = sharing(inner, self.root, self.forms)
             apart = isinstance(own, Sharing) and not found.own & own.added.keys()
             if isinstance(own, Sharing) and apart and not inner.regions[0].arguments[1:]:
-                columns = bool(found.added) and found.added.keys() <= own.own and self.steady(found, loop)
-                return Nest(loop, found, inner, True) if columns else self.scattering(loop, found, inner)
+                return self.scattering(loop, found, inner)
         return self.scattering(loop, found, None)
 
     def inner(self, loop: Operation) -> Operation | None:
@@ -158,16 +187,13 @@ class _Grids:
         moving = made | {loop.regions[0].arguments[0]}
         return any(value in moving for value in inner.operands[:2])
 
-    def steady(self, found: Sharing, loop: Operation) -> bool:
-        """True when all that is added to is made outside, of extents that a host knows."""
-        inside = {value for operation in walk(loop.regions[0]) for value in operation.results}
-        handles = {o.operands[0] for touching in found.added.values() for o in touching}
-        return not handles & inside and len(handles) == len(found.added)
-
     def scattering(self, loop: Operation, found: Sharing, inner: Operation | None) -> Nest | str:
         """The kernel of a loop, with what to do about memory that iterations add to without owning it."""
         if not found.added:
             return Nest(loop, found, inner)
+        exchanged = turned(loop, found, self.root, self.forms, lambda value: value in self.hosted.values)
+        if exchanged is not None:
+            return Nest(loop, found, inner, turned=exchanged)
         inside = {value for operation in walk(loop.regions[0]) for value in operation.results}
         moving = inside | arguments_of(loop)
         copied, atomic = [], {}
@@ -184,8 +210,8 @@ class _Grids:
                 reason = f"iterations of `for {loop.regions[0].arguments[0].name}` may meet here"
                 atomic.update(dict.fromkeys(touching, reason))
         if copied:
-            return Nest(loop, found, None, False, atomic, tuple(copied))
-        return Nest(loop, found, inner, False, atomic)
+            return Nest(loop, found, None, atomic, tuple(copied))
+        return Nest(loop, found, inner, atomic)
 
     def size(self, buffer: Value) -> int | None:
         """The number of elements of a small buffer; None for one that is large, or of which that is not known."""
@@ -217,12 +243,13 @@ class _Writer:
 
     def emit(self) -> None:
         """The loops, the sums."""
-        if self.nest.columns:
-            self.columns()
-        elif self.loop.regions[0].arguments[1:] or self.nest.copied:
+        outside = dict(self.mapping)
+        if self.loop.regions[0].arguments[1:] or self.nest.copied:
             self.parts()
         else:
             self.plain()
+        for plan in self.nest.turned:
+            emit_turned(self.builder, plan, outside)
 
     def plain(self) -> None:
         """A kernel without sums."""
@@ -236,8 +263,10 @@ class _Writer:
 
     def inside(self, builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
         """What is another operation in a kernel: the inner loop of a nest, additions that may meet."""
-        if operation is self.nest.inner and not self.nest.columns:
+        if operation is self.nest.inner:
             self.region_loop(operation, "x")
+            return True
+        if any(operation in plan.additions for plan in self.nest.turned):
             return True
         if operation in self.nest.atomic:
             attributes = {"atomic": self.nest.atomic[operation]}
@@ -247,78 +276,36 @@ class _Writer:
 
     # -- sums ------------------------------------------------------------------------------------------------------
 
-    def trips(self, loop: Operation) -> Value:
-        """The number of iterations, which is not negative."""
-        builder = self.builder
-        start, stop = mapped(loop.operands[:2], self.mapping)
-        step: int = loop.attributes["step"]
-        first, last = (start, stop) if step > 0 else (stop, start)
-        span = builder.op(ops.SUB, last, first)
-        if abs(step) > 1:
-            span = builder.op(
-                ops.FLOORDIV, builder.op(ops.ADD, span, builder.index(abs(step) - 1)), builder.index(abs(step))
-            )
-        return builder.op(ops.MAXIMUM, span, builder.index(0))
-
     def parts(self) -> None:
         """Threads that take several iterations each, with sums of their own."""
         builder, loop = self.builder, self.loop
         region = loop.regions[0]
-        trips = self.trips(loop)
+        count = trips(builder, loop, self.mapping)
         apart = bool(self.nest.copied)
-        count = self.workers(trips, self.nest.copied) if apart else builder.index(THREADS)
-        threads = builder.op(ops.MINIMUM, trips, count, name="parts")
+        handles = mapped(self.nest.copied, self.mapping)
+        threads = division(builder, count, builder.index(1), handles)
         carried = region.arguments[1:]
         sums = [
             builder.alloc(_scalar(value), (threads,), f"{value.name or 'sum'}_parts", zero=False) for value in carried
         ]
-        copies = {h: self.copies(h, threads) for h in mapped(self.nest.copied, self.mapping)}
+        apiece = {handle: copies(builder, handle, threads) for handle in handles}
         argument = Value(I64, "part")
         with builder.block((argument,)) as block:
             if apart:
-                first, last = self.chunk(trips, argument, threads)
-                ends, step = (first, last), self.step
+                ends, step = chunk(builder, loop, self.mapping, count, argument, threads), self.step
             else:
                 scaled = builder.op(ops.MUL, argument, builder.index(self.step))
                 start, stop = mapped(loop.operands[:2], self.mapping)
-                ends, step = (builder.op(ops.ADD, start, scaled), stop), self.step * THREADS
-            self.run(ends, step, argument, sums, copies)
+                ends, step = (builder.op(ops.ADD, start, scaled), stop), self.step * sizes.THREADS
+            self.run(ends, step, argument, sums, apiece)
         attributes = {"step": 1, "exit": False, "grid": "x"}
         builder.emit(core.FOR, (builder.index(0), threads), attributes, (block.region(),), span=loop.span)
-        for handle, copy in copies.items():
+        for handle, copy in apiece.items():
             builder.emit(core.ADD_UP, (handle, copy), span=loop.span)
         totals = [
             self.total(*each) for each in zip(mapped(loop.operands[2:], self.mapping), sums, loop.results, strict=True)
         ]
         record(builder, loop, tuple(totals), self.mapping)
-
-    def workers(self, trips: Value, handles: Sequence[Value]) -> Value:
-        """How many threads can have copies of some memory."""
-        builder = self.builder
-        most = builder.index(THREADS)
-        for handle in mapped(handles, self.mapping):
-            size = builder.index(1)
-            for extent in builder.dims(handle):
-                size = builder.op(ops.MUL, size, builder.op(ops.MAXIMUM, extent, builder.index(1)))
-            most = builder.op(ops.MINIMUM, most, builder.op(ops.FLOORDIV, builder.index(ELEMENTS), size))
-        return builder.op(ops.MAXIMUM, most, builder.index(1))
-
-    def copies(self, handle: Value, count: Value) -> Value:
-        """An array for each of some threads of the extents of another."""
-        assert isinstance(handle.type, Buffer)
-        extents = (*self.builder.dims(handle), count)
-        return self.builder.alloc(handle.type.element, extents, f"{handle.name or 'sum'}_parts")
-
-    def chunk(self, trips: Value, number: Value, count: Value) -> tuple[Value, Value]:
-        """The ends of one of so many parts of the iterations."""
-        builder = self.builder
-        (start,) = mapped(self.loop.operands[:1], self.mapping)
-
-        def boundary(place: Value) -> Value:
-            first = builder.op(ops.FLOORDIV, builder.op(ops.MUL, trips, place), count)
-            return builder.op(ops.ADD, start, builder.op(ops.MUL, first, builder.index(self.step)))
-
-        return boundary(number), boundary(builder.op(ops.ADD, number, builder.index(1)))
 
     def run(
         self,
@@ -358,56 +345,6 @@ class _Writer:
         builder.emit(core.ADD_UP, (cell, parts), span=self.loop.span)
         (total,) = builder.emit(core.LOAD, (cell,), {"cell": True}, names=(result.name,))
         return total
-
-    # -- columns ---------------------------------------------------------------------------------------------------
-
-    def columns(self) -> None:
-        """Threads for the inner loop; the outer one is inside of them, in parts."""
-        builder, loop, inner = self.builder, self.loop, self.nest.inner
-        assert inner is not None
-        trips, width = self.trips(loop), self.trips(inner)
-        wide = builder.op(ops.MAXIMUM, width, builder.index(1))
-        most = builder.op(ops.MAXIMUM, builder.op(ops.FLOORDIV, builder.index(THREADS), wide), builder.index(1))
-        parts = builder.op(ops.MINIMUM, trips, most, name="parts")
-        handles = {o.operands[0]: None for touching in self.nest.shared.added.values() for o in touching}
-        copies = {h: self.copies(h, parts) for h in mapped(handles, self.mapping)}
-        number, column = Value(I64, "part"), Value(I64, inner.regions[0].arguments[0].name)
-        with builder.block((number,)) as outer:
-            with builder.block((column,)) as block:
-                self.run_column(self.chunk(trips, number, parts), number, column, copies)
-            start, stop = mapped(inner.operands[:2], self.mapping)
-            attributes = {**_without(inner), "grid": "x", "order": 1}
-            builder.emit(core.FOR, (start, stop), attributes, (block.region(),), span=inner.span)
-        attributes = {"step": 1, "exit": False, "grid": "y"}
-        builder.emit(core.FOR, (builder.index(0), parts), attributes, (outer.region(),), span=loop.span)
-        for handle, copy in copies.items():
-            builder.emit(core.ADD_UP, (handle, copy), span=loop.span)
-
-    def run_column(
-        self, ends: tuple[Value, Value], number: Value, column: Value, copies: Mapping[Value, Value]
-    ) -> None:
-        """The iterations of the outer loop in one part, for one of the inner one."""
-        builder, region, inner = self.builder, self.loop.regions[0], self.nest.inner
-        assert inner is not None
-        local = dict(self.mapping)
-
-        def redirected(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
-            if operation is inner:
-                mapping[inner.regions[0].arguments[0]] = column
-                for each in inner.regions[0].operations:
-                    if not redirected(builder, each, mapping):
-                        clone_operation(builder, each, mapping, redirected)
-                return True
-            if operation.row is core.ACCUMULATE:
-                handle, value, *indices = mapped(operation.operands, mapping)
-                if handle in copies:
-                    builder.accumulate(copies[handle], value, (*indices, number))
-                    return True
-            return False
-
-        body = clone_region(builder, region, local, redirected)
-        attributes = {**_without(self.loop), "order": 0}
-        builder.emit(core.FOR, ends, attributes, (body,), span=self.loop.span)
 
 
 def _noted(loop: Operation, reason: str) -> Operation:

@@ -6,7 +6,8 @@ Guaranteed: the iterations may run in any order and at the same time, if what th
 but for the order of sums.
 
 Memory is an iteration's own where one axis of every access is the same expression, linear in the loop's index with a
-factor that is a number other than zero, and everything else in it stands still.
+factor that is a number other than zero, and everything else in it stands still.  Accesses of one array are apart where
+an index that stands still is another number, as in `A[t]` and `A[t + 1]`.
 """
 
 from __future__ import annotations
@@ -47,14 +48,15 @@ def sharing(loop: Operation, root: Mapping[Value, Value], forms: Forms) -> Shari
         elif operation.row in STRANGE:
             return Tie(operation, f"`{operation.row.name}` is not run for several iterations at once")
     inside = {value for operation in walk(region) for value in operation.results} | arguments_of(loop)
-    for buffer, touching in accesses.items():
+    apart = [(buffer, group) for buffer, touching in accesses.items() for group in separate(touching, inside, forms)]
+    for buffer, touching in apart:
         rows = {operation.row for operation in touching}
         if buffer in found.private or rows == {core.LOAD}:
             continue
         if is_own(touching, region.arguments[0], inside, forms):
             found.own.add(buffer)
         elif rows == {core.ACCUMULATE}:
-            found.added[buffer] = touching
+            found.added.setdefault(buffer, []).extend(touching)
         else:
             writer = next(o for o in touching if o.row is not core.LOAD)
             return Tie(writer, f"`{buffer.name or 'memory'}` is written where other iterations may look")
@@ -69,6 +71,25 @@ def arguments_of(operation: Operation) -> set[Value]:
         for inner in region.operations:
             found |= arguments_of(inner)
     return found
+
+
+def separate(touching: list[Operation], inside: set[Value], forms: Forms) -> list[list[Operation]]:
+    """The accesses of a buffer in groups that have no element in common."""
+    if len({operation.operands[0] for operation in touching}) != 1:
+        return [touching]
+    for axis in range(len(core.indices_of(touching[0]))):
+        found: dict[object, list[Operation]] = {}
+        first = forms.of(core.indices_of(touching[0])[axis])
+        for operation in touching:
+            form = forms.of(core.indices_of(operation)[axis])
+            distance = (form - first).constant
+            if distance is None or any(forms.atoms[atom] in inside for atom in form.atoms):
+                break
+            found.setdefault(distance, []).append(operation)
+        else:
+            if len(found) > 1:
+                return [part for group in found.values() for part in separate(group, inside, forms)]
+    return [touching]
 
 
 def is_own(touching: list[Operation], index: Value, inside: set[Value], forms: Forms) -> bool:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+from adgen.emit.cuda.products import TILES
+from adgen.emit.cuda.products import helpers as multiplication
 from adgen.emit.helpers import EXTENT, FAIL, FAIL_FOUR, RESERVE, TIMES
+from adgen.ir import sizes
 from adgen.ops.spelling import C_TYPES
 
 BLOCKS = """/* Blocks for so many iterations; where that is not enough, threads take several of them. */
@@ -112,6 +115,31 @@ static inline unsigned adgen_width(int64_t parts)
 }"""
 
 
+PARTS = """/* In how many parts iterations are taken, if a part has `width` threads and `size` elements to add to. */
+static inline int64_t adgen_parts(int64_t count, int64_t width, int64_t size)
+{
+    const int64_t threads = %(THREADS)d / (width > 1 ? width : 1), copies = %(ELEMENTS)d / (size > 1 ? size : 1);
+    const int64_t fewer = threads < copies ? threads : copies, parts = fewer > 1 ? fewer : 1;
+    return count < parts ? (count > 0 ? count : 0) : parts;
+}"""
+
+SLICES = """/* How many threads iterations have where each thread has memory of its own: whole blocks. */
+static inline int64_t adgen_slices(int64_t count)
+{
+    const int64_t threads = (count > %(BLOCK)d ? (count - 1) / %(BLOCK)d + 1 : 1) * %(BLOCK)d;
+    return threads < %(SLICED)d ? threads : %(SLICED)d;
+}"""
+
+SPLITS = """/* In how many parts the sums of a product of matrices are taken. */
+static inline int64_t adgen_splits(int64_t rows, int64_t columns, int64_t depth)
+{
+    const int64_t tall = rows > %(TILE)d ? (rows - 1) / %(TILE)d + 1 : 1;
+    const int64_t wide = columns > %(TILE)d ? (columns - 1) / %(TILE)d + 1 : 1;
+    const int64_t most = %(BLOCKS)d / (tall * wide), parts = (depth + %(LONG)d - 1) / %(LONG)d;
+    return most < 2 || parts < 2 ? 1 : most < parts ? most : parts;
+}"""
+
+
 def cuda_helpers(text: str) -> list[str]:
     """The helpers that some text calls, in an order that compiles."""
     kinds = [kind for kind in C_TYPES.values() if f"adgen_add_up_{kind}<<<" in text]
@@ -126,12 +154,17 @@ def cuda_helpers(text: str) -> list[str]:
     ):
         if name in text:
             found.append(helper)
-    if "<<<adgen_blocks(" in text or "<<<adgen_plane(" in text or kinds:
+    products = [kind for kind in C_TYPES.values() if f"adgen_multiply_{kind}<<<" in text]
+    divisions = (("adgen_parts(", PARTS), ("adgen_slices(", SLICES), ("adgen_splits(", SPLITS))
+    found += [helper % vars(sizes) for name, helper in divisions if name in text]
+    if "<<<adgen_blocks(" in text or products or "<<<adgen_plane(" in text or kinds:
         found.append(BLOCKS)
     if "<<<adgen_plane(" in text:
         found += [THREADS, PLANE]
     if kinds:
         found += [WIDTH, *(ADD_UP % {"type": kind} for kind in kinds)]
+    if products:
+        found += [TILES, *(helper for kind in products for helper in multiplication(kind))]
     if noting:
         found += [FAILED, NOTE]
         found += [NOTE_TWO] if re.search(r"adgen_fail\(failure", text) else []

@@ -13,7 +13,8 @@ from dataclasses import replace
 from adgen.emit import storage
 from adgen.emit.body import RULES, Body
 from adgen.emit.cuda.kernel import KernelText
-from adgen.emit.cuda.outline import BLOCK, LAUNCH, SLICED, Kernel, Outlined
+from adgen.emit.cuda.outline import LAUNCH, Kernel, Outlined
+from adgen.emit.cuda.products import MULTIPLY, multiply
 from adgen.emit.expression import Expression, product, reads_of
 from adgen.emit.functions import CFunction, FunctionWriter
 from adgen.emit.interface import Interface
@@ -23,8 +24,9 @@ from adgen.emit.names import Names
 from adgen.emit.profile import Profile
 from adgen.emit.text import c_type
 from adgen.emit.uses import Uses
-from adgen.ir import core
+from adgen.ir import core, sizes
 from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.sizes import BLOCK, SIZES
 from adgen.ir.types import Buffer
 
 CUDA = Profile("cuda", frame=0)
@@ -39,14 +41,30 @@ class HostBody(Body):
     def __init__(self, texts: Mapping[Kernel, KernelText], *arguments: object) -> None:
         super().__init__(*arguments)  # type: ignore[arg-type]
         self.texts = texts
+        self.sizes: dict[str, Expression] = {}  # that have names already
         self.rules = {
             **RULES,
             core.ALLOC: alloc,
             core.TABLE: lambda body, operation: None,
             core.ADD_UP: add_up,
+            MULTIPLY: multiply,
+            **dict.fromkeys(SIZES, size),
             TAKE: take,
             LAUNCH: launch,
         }
+
+
+def size(body: HostBody, operation: Operation) -> None:
+    """How work is divided: worked out once, where all can see it."""
+    values = body.values
+    given = [values.use(operand) for operand in operation.operands]
+    text = f"adgen_{operation.row.name}({', '.join(expression.text for expression in given)})"
+    if text in body.sizes:
+        values.known[operation.result] = body.sizes[text]
+        return
+    values.declare(operation.result, Expression(text, reads=reads_of(given)))
+    if len(values.opened) == 1:
+        body.sizes[text] = values.use(operation.result)
 
 
 def take(body: HostBody, operation: Operation) -> None:
@@ -115,7 +133,7 @@ def configuration(trips: Sequence[str], sliced: bool) -> str:
         case []:
             return "1, 1"
         case [x]:
-            most = SLICED // BLOCK if sliced else LARGEST_GRID
+            most = sizes.SLICED // BLOCK if sliced else LARGEST_GRID
             return f"adgen_blocks({x}, {BLOCK}, {most}), {BLOCK}"
         case _:
             x, y = trips

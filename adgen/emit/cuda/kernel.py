@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from adgen.emit import control, storage
 from adgen.emit.body import RULES, Body
-from adgen.emit.cuda.outline import BLOCK, Kernel
+from adgen.emit.cuda.outline import Kernel
 from adgen.emit.expression import Expression
 from adgen.emit.layout import Block, Layout, wrapped
 from adgen.emit.names import Names
@@ -21,6 +21,7 @@ from adgen.emit.text import c_type, literal
 from adgen.emit.uses import Uses
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Value, walk
+from adgen.ir.sizes import BLOCK
 from adgen.ir.types import I64, Buffer
 from adgen.ops.spelling import ADDITIVE
 

@@ -20,17 +20,18 @@ from typing import NoReturn
 
 from adgen import ops
 from adgen.diagnostics import AdgenError
+from adgen.emit.cuda.products import MULTIPLY
 from adgen.emit.memory import Plan, plan_memory
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.hosted import Hosted
 from adgen.ir.nodes import Attributes, Function, Operation, Region, Row, Value, walk, walk_one
+from adgen.ir.sizes import SLICES, SPLITS
 from adgen.ir.translate import free_values
 from adgen.ir.types import Buffer, Scalar, Stack, Type
 
-BLOCK = 256  # threads
-SLICED = 1 << 16  # threads that have slices
 FRAME = 256  # elements of all arrays together that a thread has for itself
+LAUNCHED = (core.ADD_UP, core.CONTRACT)  # by the host as they are
 CHEAP = (ops.ADD, ops.SUB, ops.MUL, ops.NEG)
 MOST_REPEATED = 3  # operations on integers that every thread repeats
 MOST_AGAIN = 8  # operations on the function's numbers that every kernel does again
@@ -175,6 +176,8 @@ class _Outliner:
             return self.nothing
         if row is core.TABLE or (row.pure and not operation.regions and self.hosted.knows(operation.results)):
             return self.copy
+        if row is core.CONTRACT:
+            return self.product
         if row in (core.ADD_UP, core.SWAP) or (row is core.CHECK and self.hosted.knows(operation.operands)):
             return self.in_turn
         return None
@@ -200,6 +203,28 @@ class _Outliner:
     def read_cell(self, operation: Operation) -> None:
         """A number that is in memory of its own."""
         self.cells[operation.result] = self.mapping[operation.operands[0]]
+
+    def product(self, operation: Operation) -> None:
+        """A product of matrices, whose factor may be the device's."""
+        factor = operation.operands[3]
+        known = self.hosted.knows((factor,))
+        if not known and factor not in self.cells:
+            cell = self.cell(factor)
+            self.pending.append(_store(cell, factor))
+            self.flush()
+            self.cells[factor] = cell
+        self.flush()
+        builder = self.builder
+        numbers = [self.on_host(value) for value in operation.operands[4:]]
+        rows, columns, depth = numbers[:3]
+
+        splits = builder.op(SPLITS, rows, columns, depth, name="splits")
+        room = builder.op(ops.MUL, builder.op(ops.MUL, rows, columns), splits)
+        buffers = [self.mapping.get(value, value) for value in operation.operands[:3]]
+        assert isinstance(buffers[0].type, Buffer)
+        parts = builder.alloc(buffers[0].type.element, (room,), "product_parts", zero=False)
+        scale = self.on_host(factor) if known else self.cells[factor]
+        builder.emit(MULTIPLY, (*buffers, scale, *numbers, splits, parts), {"axes": operation.attributes["axes"]})
 
     def memory(self, operation: Operation) -> None:
         """Memory that kernels share."""
@@ -350,11 +375,7 @@ class _Outliner:
         _clone(builder, plan.entry, mapping)
         threads = builder.index(1)
         if trips:
-            blocks = builder.op(ops.ADD, trips[0], builder.index(BLOCK - 1))
-            whole = builder.op(ops.MUL, builder.op(ops.FLOORDIV, blocks, builder.index(BLOCK)), builder.index(BLOCK))
-            threads = builder.op(
-                ops.MINIMUM, builder.op(ops.MAXIMUM, whole, builder.index(BLOCK)), builder.index(SLICED)
-            )
+            threads = builder.op(SLICES, trips[0], name="sliced")
         extents = [builder.op(ops.MAXIMUM, mapping.get(e, e), builder.index(0)) for e in plan.workspace[buffer]]
         assert isinstance(buffer.type, Buffer)
         total = threads
@@ -493,7 +514,7 @@ def _around(region: Region) -> set[Operation]:
             continue
         for inner in operation.regions:
             below = _around(inner)
-            here = any("grid" in o.attributes or o.row is core.ADD_UP for o in inner.operations)
+            here = any("grid" in o.attributes or o.row in LAUNCHED for o in inner.operations)
             if below or here:
                 found |= below | {operation}
     return found

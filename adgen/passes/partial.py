@@ -1,0 +1,59 @@
+"""Loops in parts, each with memory of its own to add to.
+
+Comes in: a loop whose iterations are independent but for sums.  Goes out: how many parts, their ends, copies of the
+memory that is added to.  Guaranteed: every iteration is in one part; how many there are follows from extents alone, so
+what `add_up` brings together has the same bits in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adgen import ops
+from adgen.ir.builder import Builder
+from adgen.ir.nodes import Operation, Value
+from adgen.ir.sizes import PARTS
+from adgen.ir.types import Buffer
+from adgen.passes.rebuild import Mapping, mapped
+
+
+def trips(builder: Builder, loop: Operation, mapping: Mapping) -> Value:
+    """The number of iterations of a loop, which is not negative."""
+    start, stop = mapped(loop.operands[:2], mapping)
+    step: int = loop.attributes["step"]
+    first, last = (start, stop) if step > 0 else (stop, start)
+    span = builder.op(ops.SUB, last, first)
+    if abs(step) > 1:
+        more = builder.op(ops.ADD, span, builder.index(abs(step) - 1))
+        span = builder.op(ops.FLOORDIV, more, builder.index(abs(step)))
+    return builder.op(ops.MAXIMUM, span, builder.index(0))
+
+
+def division(builder: Builder, count: Value, width: Value, handles: Sequence[Value]) -> Value:
+    """In how many parts iterations are taken that have copies of some memory, and so many threads each."""
+    size = builder.index(1)
+    for handle in handles:
+        one = builder.index(1)
+        for extent in builder.dims(handle):
+            one = builder.op(ops.MUL, one, extent)
+        size = builder.op(ops.MAXIMUM, size, one)
+    return builder.op(PARTS, count, width, size, name="parts")
+
+
+def copies(builder: Builder, handle: Value, count: Value) -> Value:
+    """An array with the extents of another one for each of some threads."""
+    assert isinstance(handle.type, Buffer)
+    return builder.alloc(handle.type.element, (*builder.dims(handle), count), f"{handle.name or 'sum'}_parts")
+
+
+def chunk(
+    builder: Builder, loop: Operation, mapping: Mapping, count: Value, number: Value, parts: Value
+) -> tuple[Value, Value]:
+    """The ends of one part of `count` iterations."""
+    (start,) = mapped(loop.operands[:1], mapping)
+
+    def boundary(place: Value) -> Value:
+        first = builder.op(ops.FLOORDIV, builder.op(ops.MUL, count, place), parts)
+        return builder.op(ops.ADD, start, builder.op(ops.MUL, first, builder.index(loop.attributes["step"])))
+
+    return boundary(number), boundary(builder.op(ops.ADD, number, builder.index(1)))
