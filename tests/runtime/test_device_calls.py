@@ -299,7 +299,7 @@ def test_bound_calls(emulated: SimpleNamespace, allocations: SimpleNamespace) ->
 
 
 def test_calls_in_a_graph(emulated: SimpleNamespace, libraries: SimpleNamespace) -> None:
-    """A bound call waits for nothing while it is captured; its failure can be asked for where the graph was launched."""
+    """A bound call waits for nothing while it is captured; how it went is asked for where the graph was launched."""
     x, y, places = Tensor(X), Tensor(np.zeros(7)), Tensor(np.arange(1, 8))
     emulated.double(x, y, Tensor(np.arange(7)), 7)
     entry, waited = entry_of(emulated.double), []
