@@ -12,6 +12,7 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.sizes import SIZES
 from adgen.ir.types import Buffer, Scalar, is_float
 
 Pair = tuple[Value, Value]
@@ -29,7 +30,7 @@ def natural(value: Value, made: Mapping[Value, Operation], depth: int = 12) -> b
     row, operands = operation.row, operation.operands
     if row is core.CONST:
         return int(operation.attributes["value"]) >= 0
-    if row is core.DIM:
+    if row is core.DIM or row in SIZES:
         return True
     if row is ops.MAXIMUM:
         return any(natural(operand, made, depth - 1) for operand in operands)

@@ -173,10 +173,10 @@ def test_bad_numbers(threads: Any) -> None:
 
 def test_default_is_the_environments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "3,1")
-    assert adgen.grad(triangle).__adgen__.threads == 3
+    assert adgen.grad(triangle).__adgen__.machine.threads == 3
     monkeypatch.setenv("OMP_NUM_THREADS", "many")
-    assert adgen.grad(triangle).__adgen__.threads == 1
-    assert adgen.grad(triangle, threads=2).__adgen__.threads == 2
+    assert adgen.grad(triangle).__adgen__.machine.threads == 1
+    assert adgen.grad(triangle, threads=2).__adgen__.machine.threads == 2
 
 
 def test_loops_with_checks_inside_are_not_shared() -> None:

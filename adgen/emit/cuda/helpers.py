@@ -8,6 +8,7 @@ from adgen.emit.cuda.products import TILES
 from adgen.emit.cuda.products import helpers as multiplication
 from adgen.emit.helpers import EXTENT, FAIL, FAIL_FOUR, RESERVE, TIMES
 from adgen.ir import sizes
+from adgen.ir.types import I64
 from adgen.ops.spelling import C_TYPES
 
 BLOCKS = """/* Blocks for so many iterations; where that is not enough, threads take several of them. */
@@ -90,17 +91,17 @@ ADD_UP = """/* Adds to each element of the target the sum of its row of parts: a
 static __global__ void __launch_bounds__(1024) adgen_add_up_%(type)s(%(type)s *__restrict__ target, int64_t count,
         const %(type)s *__restrict__ parts, int64_t width)
 {
-    __shared__ %(type)s sums[32];
+    __shared__ %(sum)s sums[32];
     for (int64_t k = blockIdx.x; k < count; k += gridDim.x) {
-        %(type)s sum = 0;
-        for (int64_t i = threadIdx.x; i < width; i += blockDim.x) sum += parts[k * width + i];
+        %(sum)s sum = 0;
+        for (int64_t i = threadIdx.x; i < width; i += blockDim.x) sum += %(cast)sparts[k * width + i];
         for (unsigned step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
         if (threadIdx.x %% 32 == 0) sums[threadIdx.x / 32] = sum;
         __syncthreads();
         if (threadIdx.x < 32) {
             sum = threadIdx.x < blockDim.x / 32 ? sums[threadIdx.x] : 0;
             for (unsigned step = 16; step > 0; step /= 2) sum += __shfl_down_sync(0xffffffffu, sum, step);
-            if (threadIdx.x == 0) target[k] += sum;
+            if (threadIdx.x == 0) target[k] %(added)s;
         }
         __syncthreads();
     }
@@ -162,7 +163,7 @@ def cuda_helpers(text: str) -> list[str]:
     if "<<<adgen_plane(" in text:
         found += [THREADS, PLANE]
     if kinds:
-        found += [WIDTH, *(ADD_UP % {"type": kind} for kind in kinds)]
+        found += [WIDTH, *map(_add_up, kinds)]
     if products:
         found += [TILES, *(helper for kind in products for helper in multiplication(kind))]
     if noting:
@@ -173,6 +174,14 @@ def cuda_helpers(text: str) -> list[str]:
     if "adgen_fail_four(detail" in text:
         found.append(FAIL_FOUR)
     return found
+
+
+def _add_up(kind: str) -> str:
+    """The kernel that brings parts of sums together; integers wrap around."""
+    words = {"type": kind, "sum": kind, "cast": "", "added": "+= sum"}
+    if kind == C_TYPES[I64]:
+        words |= {"sum": "uint64_t", "cast": "(uint64_t)", "added": f"= ({kind})((uint64_t)target[k] + sum)"}
+    return ADD_UP % words
 
 
 def for_device(helper: str) -> str:

@@ -25,7 +25,8 @@ from adgen.emit.profile import Profile
 from adgen.emit.text import c_type
 from adgen.emit.uses import Uses
 from adgen.ir import core, sizes
-from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.builder import sharing_key
+from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.sizes import BLOCK, SIZES
 from adgen.ir.types import Buffer
 
@@ -111,7 +112,9 @@ def launch(body: HostBody, operation: Operation) -> None:
     for parameter, value in zip(parameters, given, strict=True):
         if isinstance(value.type, Buffer):
             texts, read = pieces(body, value, [axis for owner, axis in text.extents if owner is parameter])
-            arguments += texts
+            arguments += texts if parameter in text.taken else texts[1:]
+        elif parameter not in text.taken:
+            continue
         else:
             expression = values.lasting(value)
             arguments.append(expression.text)
@@ -156,6 +159,28 @@ def add_up(body: HostBody, operation: Operation) -> None:
         operation.span,
         reads,
     )
+
+
+def _shared(function: Function) -> Function:
+    """The function in which what has been worked out for the workspace is not worked out again."""
+    instead: dict[Value, Value] = {}
+
+    def visit(region: Region, known: dict[object, tuple[Value, ...]]) -> Region:
+        operations: list[Operation] = []
+        for operation in region.operations:
+            operands = tuple(instead.get(value, value) for value in operation.operands)
+            if operation.row.pure and not operation.regions:
+                key = sharing_key(operation.row, operands, operation.attributes)
+                if key in known:
+                    instead.update(zip(operation.results, known[key], strict=True))
+                    continue
+                known[key] = operation.results
+            regions = tuple(visit(inner, dict(known)) for inner in operation.regions)
+            operations.append(replace(operation, operands=operands, regions=regions))
+        results = tuple(instead.get(value, value) for value in region.results)
+        return Region(region.arguments, tuple(operations), results)
+
+    return replace(function, body=visit(function.body, {}))
 
 
 class HostWriter(FunctionWriter):
@@ -246,7 +271,7 @@ class HostWriter(FunctionWriter):
 
     def main(self) -> list[str]:
         """The lines of the function itself."""
-        body, plan = self.body(self.plan.main()), self.plan
+        body, plan = self.body(_shared(self.plan.main())), self.plan
         values = body.values
         for buffer in plan.workspace:
             body.buffers[buffer] = values.hold(buffer, buffer.name or "buffer")

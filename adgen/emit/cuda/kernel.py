@@ -8,19 +8,22 @@ end is the failure of the first iteration in the program's order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from adgen import ops
+from adgen.diagnostics import Span
 from adgen.emit import control, storage
 from adgen.emit.body import RULES, Body
 from adgen.emit.cuda.outline import Kernel
-from adgen.emit.expression import Expression
+from adgen.emit.cuda.wrapping import WRAPPED, wrapping
+from adgen.emit.expression import Expression, assignment, reads_of
 from adgen.emit.layout import Block, Layout, wrapped
 from adgen.emit.names import Names
 from adgen.emit.text import c_type, literal
 from adgen.emit.uses import Uses
 from adgen.ir import core
-from adgen.ir.nodes import Operation, Value, walk
+from adgen.ir.nodes import Operation, Row, Value, walk
 from adgen.ir.sizes import BLOCK
 from adgen.ir.types import I64, Buffer
 from adgen.ops.spelling import ADDITIVE
@@ -34,11 +37,12 @@ NOTED = ("failure", "launch")  # where a failed check is noted, and by the how-m
 
 @dataclass(frozen=True)
 class KernelText:
-    """A kernel as text; `extents` are those that it takes, by parameter and axis."""
+    """A kernel as text; `taken` are its parameters that it uses, `extents` those it takes, by parameter and axis."""
 
     name: str
     signature: str
     lines: list[str]
+    taken: frozenset[Value]
     extents: tuple[tuple[Value, int], ...]
     noting: bool
 
@@ -54,6 +58,21 @@ class KernelBody(Body):
         self.rules = {**RULES, core.FOR: loop, core.ACCUMULATE: accumulate, core.ALLOC: alloc}
         self.slices = {}
         self.order = {}
+        self.wrapping = wrapping(kernel.function)
+
+    def elementwise(self, operation: Operation) -> None:
+        """An operation on scalars."""
+        if operation not in self.wrapping or self.folded(operation):
+            super().elementwise(operation)
+            return
+        parts = [self.values.use(operand) for operand in operation.operands]
+        self.values.define(operation.result, self.wrapped(operation.row, parts, operation.span))
+
+    def wrapped(self, row: Row, parts: Sequence[Expression], span: Span | None) -> Expression:
+        """Integer arithmetic that may leave the range of its type."""
+        spelling = WRAPPED[row]
+        self.helpers[spelling.helper(I64) or ""] = None
+        return Expression(*spelling.render([part.pair for part in parts], I64), reads_of(parts), span)
 
     def element(self, buffer: Value, indices: list[Expression]) -> Expression:
         """An element; those of a slice are as far apart as there are threads."""
@@ -79,7 +98,7 @@ class KernelBody(Body):
 
     def fail(self, condition: str, status: str) -> str:
         """End the thread when a condition holds."""
-        return f"if ({condition}) {{ {status}; return; }}"
+        return f"if ({condition}) return {status};"
 
 
 def loop(body: KernelBody, operation: Operation) -> None:
@@ -121,12 +140,16 @@ def over_threads(body: KernelBody, operation: Operation) -> None:
 def accumulate(body: KernelBody, operation: Operation) -> None:
     """An addition, atomic where other threads may add to the same element."""
     reason = operation.attributes.get("atomic")
-    if reason is None:
+    buffer, value, *indices = operation.operands
+    if reason is None and value.type != I64:
         storage.write(body, operation)
         return
-    buffer, value, *indices = operation.operands
     target, source = storage.place(body, buffer, indices), body.values.use(value)
     body.values.settle((body.uses.root[buffer],))
+    if reason is None:
+        total = body.wrapped(ops.ADD, (target, source), operation.span)
+        body.values.emit(assignment(target, total), operation.span, total.reads)
+        return
     place, added = f"&{target.text}", source.text
     if value.type == I64:
         place, added = f"(unsigned long long *){place}", f"(unsigned long long){source.inside(15)}"
@@ -212,9 +235,10 @@ class KernelWriter:
         lines = list(Layout().lines(values.statements, 1))
         words = set(re.findall(r"[A-Za-z_]\w*", re.sub(r"/\*.*?\*/", "", "\n".join(lines))))
         extents = tuple(place for place, name in self.extents.items() if name in words)
-        unused = [f"    (void){name};" for name in self.parameters.values() if name not in words]
-        head = f"static __global__ void __launch_bounds__({BLOCK}) {self.name}({', '.join(self.declarations(extents))})"
-        return KernelText(self.name, "\n".join(wrapped(head, 0)), [*unused, *lines], extents, self.noting)
+        taken = frozenset(value for value, name in self.parameters.items() if name in words)
+        declared = ", ".join(self.declarations(taken, extents))
+        head = f"static __global__ void __launch_bounds__({BLOCK}) {self.name}({declared})"
+        return KernelText(self.name, "\n".join(wrapped(head, 0)), lines, taken, extents, self.noting)
 
     def own_slices(self) -> None:
         """The pointers of a thread into the arrays of slices."""
@@ -224,16 +248,16 @@ class KernelWriter:
             body.slices[buffer] = name
             values.emit(f"{c_type(buffer.type)} *const {name} = {given} + thread;", None)
 
-    def declarations(self, extents: tuple[tuple[Value, int], ...]) -> list[str]:
+    def declarations(self, taken: frozenset[Value], extents: tuple[tuple[Value, int], ...]) -> list[str]:
         """The parameters: what the host gives, then slices, then where failures are noted."""
         written = written_buffers(self.kernel)
         found = []
         for value, name in self.parameters.items():
             if isinstance(value.type, Buffer):
                 const = "" if value in written else "const "
-                found.append(f"{const}{c_type(value.type)} *__restrict__ {name}")
+                found += [f"{const}{c_type(value.type)} *__restrict__ {name}"] if value in taken else []
                 found += [f"int64_t {self.extents[place]}" for place in extents if place[0] is value]
-            else:
+            elif value in taken:
                 found.append(f"{c_type(value.type)} {name}")
         found += [f"{c_type(buffer.type)} *__restrict__ {name}" for buffer, name in self.given.items()]
         return [*found, *(["int64_t *failure", "int64_t launch"] if self.noting else [])]

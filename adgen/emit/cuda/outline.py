@@ -28,7 +28,7 @@ from adgen.ir.hosted import Hosted
 from adgen.ir.nodes import Attributes, Function, Operation, Region, Row, Value, walk, walk_one
 from adgen.ir.sizes import SLICES, SPLITS
 from adgen.ir.translate import free_values
-from adgen.ir.types import Buffer, Scalar, Stack, Type
+from adgen.ir.types import BOOL, Buffer, Scalar, Stack, Type
 
 FRAME = 256  # elements of all arrays together that a thread has for itself
 LAUNCHED = (core.ADD_UP, core.CONTRACT)  # by the host as they are
@@ -119,8 +119,10 @@ class _Outliner:
         with self.builder.block(function.parameters) as block:
             results = [self.result(*pair) for pair in zip(function.results, function.result_names, strict=True)]
             self.region(function.body.operations)
+            stored = {value for operation in self.pending for value in operation.results if value in self.homes}
             for value, box in zip(function.results, results, strict=True):
-                if box is not None and self.cells.get(value) is not box and not self.is_nothing(value):
+                there = self.homes[value] if value in stored else self.cells.get(value)
+                if box is not None and there is not box and not self.is_nothing(value):
                     self.pending.append(_store(box, value))
             self.flush()
             pairs = zip(function.results, results, strict=True)
@@ -454,7 +456,8 @@ class _Capture:
         name = value.name
         if not name and operation is not None and operation.row is core.DIM:
             name = f"{operation.operands[0].name or 'buffer'}_n{operation.attributes['axis']}"
-        return self.parameter(outliner.on_host(value), name or "number")
+        usual = "condition" if value.type == BOOL else "number"
+        return self.parameter(outliner.on_host(value), name or usual)
 
     def depth(self, value: Value) -> int:
         """How many operations a cheap integer takes."""

@@ -51,7 +51,7 @@ int blend_grad(const double *__restrict__ x, int64_t x_n0, const double *__restr
 {
     (void)failure;
     const int64_t parts = adgen_parts(x_n0, 1, 1);
-    double *const weight_bar_parts = (double *)adgen_take(&work, (size_t)adgen_extent(parts) * sizeof(double));
+    double *const weight_bar_parts = (double *)adgen_take(&work, (size_t)parts * sizeof(double));
     /* programs.py:6  def blend(x: "f64[n]", y: "f64[n]", weight: float) -> float: */
     cudaMemsetAsync(weight_bar, 0, 1 * sizeof *weight_bar, stream);
     if (x_n0 != y_n0) return adgen_fail(detail, x_n0, y_n0, 2);

@@ -1,9 +1,8 @@
 /* decays_grad: a thread for each iteration, programs.py:38 */
 static __global__ void __launch_bounds__(256) decays_grad_1(const double *__restrict__ start, int64_t start_n0,
         const double *__restrict__ rates, double *__restrict__ rates_bar, double *__restrict__ start_bar,
-        int64_t number, int64_t steps, bool number_2, double *__restrict__ x_saved_slices)
+        int64_t steps, bool condition, double *__restrict__ x_saved_slices)
 {
-    (void)number;
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int64_t threads = (int64_t)gridDim.x * blockDim.x;
     double *const x_saved = x_saved_slices + thread;
@@ -30,7 +29,7 @@ static __global__ void __launch_bounds__(256) decays_grad_1(const double *__rest
             rates_bar_2 -= x_2 * t1;
         }
         /* programs.py:40  for _ in range(steps): */
-        if (number_2) {
+        if (condition) {
             rates_bar[k] = rates_bar_2;
         }
         /* programs.py:39  x = start[k] */
@@ -66,19 +65,16 @@ int decays_grad(const double *__restrict__ start, int64_t start_n0, const double
         void *work, int64_t *detail, int64_t *failure, cudaStream_t stream)
 {
     (void)failure;
+    const int64_t t1 = ad_maximum_i64(steps, 0);
     const int64_t sliced = adgen_slices(start_n0);
-    const int64_t t1 = sliced * ad_maximum_i64(steps, 0);
-    double *const x_saved_slices = (double *)adgen_take(&work, (size_t)adgen_extent(t1) * sizeof(double));
+    double *const x_saved_slices = (double *)adgen_take(&work, (size_t)(sliced * t1) * sizeof(double));
     /* programs.py:36  def decays(start: "f64[n]", rates: "f64[n]", steps: int) -> float: */
     if (start_n0 != rates_n0) return adgen_fail(detail, start_n0, rates_n0, 20);
     cudaMemsetAsync(rates_bar, 0, (size_t)start_n0 * sizeof *rates_bar, stream);
-    /* programs.py:38  for k in range(len(start)): */
-    const int64_t t2 = ad_maximum_i64(steps, 0);
-    /* programs.py:40  for _ in range(steps): */
-    const bool t3 = steps - 1 > -1;
+    const bool t2 = steps - 1 > -1;
     /* programs.py:38  for k in range(len(start)): */
     decays_grad_1<<<adgen_blocks(start_n0, 256, 256), 256, 0, stream>>>(start, start_n0, rates, rates_bar,
-            start_bar, t2, steps, t3, x_saved_slices);
+            start_bar, steps, t2, x_saved_slices);
     return adgen_launched(detail);
 }
 

@@ -107,15 +107,14 @@ int layer_grad(const double *__restrict__ inputs, int64_t inputs_n0, int64_t inp
     const int64_t splits_3 = adgen_splits(inputs_n1, weights_n1, inputs_n0);
     double *const buffer = (double *)adgen_take(&work, (size_t)(inputs_n0 * weights_n1) * sizeof(double));
     const int64_t t1 = inputs_n0 * weights_n1 * splits;
-    double *const product_parts = (double *)adgen_take(&work, (size_t)adgen_extent(t1) * sizeof(double));
+    double *const product_parts = (double *)adgen_take(&work, (size_t)t1 * sizeof(double));
     double *const bar = (double *)adgen_take(&work, (size_t)(inputs_n0 * weights_n1) * sizeof(double));
-    double *const shifts_bar_parts = (double *)adgen_take(&work, (size_t)(weights_n1 * adgen_extent(parts))
-            * sizeof(double));
+    double *const shifts_bar_parts = (double *)adgen_take(&work, (size_t)(weights_n1 * parts) * sizeof(double));
     double *const bar_2 = (double *)adgen_take(&work, (size_t)(inputs_n0 * inputs_n1) * sizeof(double));
     const int64_t t2 = inputs_n0 * inputs_n1 * splits_2;
-    double *const product_parts_2 = (double *)adgen_take(&work, (size_t)adgen_extent(t2) * sizeof(double));
+    double *const product_parts_2 = (double *)adgen_take(&work, (size_t)t2 * sizeof(double));
     const int64_t t3 = inputs_n1 * weights_n1 * splits_3;
-    double *const product_parts_3 = (double *)adgen_take(&work, (size_t)adgen_extent(t3) * sizeof(double));
+    double *const product_parts_3 = (double *)adgen_take(&work, (size_t)t3 * sizeof(double));
     /* programs.py:46  def layer(inputs: "f64[n,d]", weights: "f64[d,k]", shifts: "f64[k]") -> float: */
     if (inputs_n1 != weights_n0) return adgen_fail(detail, inputs_n1, weights_n0, 24);
     if (weights_n1 != shifts_n0) return adgen_fail(detail, weights_n1, shifts_n0, 25);
@@ -132,8 +131,7 @@ int layer_grad(const double *__restrict__ inputs, int64_t inputs_n0, int64_t inp
     /* programs.py:47  return np.sum(np.tanh(inputs @ weights + shifts) ** 2) */
     layer_grad_1<<<adgen_plane(inputs_n0, weights_n1), adgen_threads(weights_n1), 0, stream>>>(buffer,
             weights_n1, shifts, bar, weights_n1, inputs_n0, weights_n1);
-    cudaMemsetAsync(shifts_bar_parts, 0, (size_t)(weights_n1 * adgen_extent(parts)) * sizeof *shifts_bar_parts,
-            stream);
+    cudaMemsetAsync(shifts_bar_parts, 0, (size_t)(weights_n1 * parts) * sizeof *shifts_bar_parts, stream);
     layer_grad_2<<<adgen_plane(parts, weights_n1), adgen_threads(weights_n1), 0, stream>>>(buffer, weights_n1,
             shifts, shifts_bar_parts, parts, parts, weights_n1, inputs_n0);
     adgen_add_up_double<<<adgen_blocks(weights_n1, 1, 2147483647), adgen_width(parts), 0, stream>>>(shifts_bar,

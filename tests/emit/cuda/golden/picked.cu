@@ -10,7 +10,7 @@ static __global__ void __launch_bounds__(256) picked_grad_1(const int64_t *__res
         /* programs.py:22  total += weights[k] * np.sin(values[places[k]]) */
         const int64_t places_k = places[k];
         if (places_k < -values_n0 || places_k >= values_n0)
-                { adgen_fail(failure, launch, k, 0, places_k, values_n0, 12); return; }
+                return adgen_fail(failure, launch, k, 0, places_k, values_n0, 12);
     }
 }
 

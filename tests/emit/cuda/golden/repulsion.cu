@@ -93,9 +93,9 @@ int repulsion_grad(const double *__restrict__ points, int64_t points_n0, int64_t
 {
     (void)failure;
     const int64_t first = ad_minimum_i64(points_n0, 1);
-    const int64_t parts = adgen_parts(points_n0, (points_n0 - 1 <= -1 ? first : points_n0) - first,
-            ad_maximum_i64(2 * points_n0, 1));
-    double *const points_bar_parts = (double *)adgen_take(&work, (size_t)(points_n0 * 2 * adgen_extent(parts))
+    const int64_t last = points_n0 - 1 <= -1 ? first : points_n0;
+    const int64_t parts = adgen_parts(points_n0, last - first, ad_maximum_i64(2 * points_n0, 1));
+    double *const points_bar_parts = (double *)adgen_take(&work, (size_t)(points_n0 * 2 * parts)
             * sizeof(double));
     /* programs.py:26  def repulsion(points: "f64[n,2]") -> float: */
     if (points_n1 != 2) return adgen_fail(detail, points_n1, 2, 17);
@@ -103,15 +103,11 @@ int repulsion_grad(const double *__restrict__ points, int64_t points_n0, int64_t
     /* programs.py:28  for i in range(len(points)): */
     repulsion_grad_1<<<adgen_blocks(points_n0, 256, 2147483647), 256, 0, stream>>>(points, points_n0,
             points_bar);
-    const int64_t first_2 = ad_minimum_i64(points_n0, 1);
-    const int64_t last = points_n0 - 1 <= -1 ? first_2 : points_n0;
-    const int64_t parts_2 = adgen_parts(points_n0, last - first_2, ad_maximum_i64(2 * points_n0, 1));
-    cudaMemsetAsync(points_bar_parts, 0, (size_t)(points_n0 * 2 * adgen_extent(parts_2))
-            * sizeof *points_bar_parts, stream);
-    repulsion_grad_2<<<adgen_plane(parts_2, last - first_2), adgen_threads(last - first_2), 0, stream>>>(points,
-            points_n0, points_bar_parts, 2, parts_2, parts_2, first_2, last);
-    adgen_add_up_double<<<adgen_blocks(points_n0 * 2, 1, 2147483647), adgen_width(parts_2), 0,
-            stream>>>(points_bar, points_n0 * 2, points_bar_parts, parts_2);
+    cudaMemsetAsync(points_bar_parts, 0, (size_t)(points_n0 * 2 * parts) * sizeof *points_bar_parts, stream);
+    repulsion_grad_2<<<adgen_plane(parts, last - first), adgen_threads(last - first), 0, stream>>>(points,
+            points_n0, points_bar_parts, 2, parts, parts, first, last);
+    adgen_add_up_double<<<adgen_blocks(points_n0 * 2, 1, 2147483647), adgen_width(parts), 0,
+            stream>>>(points_bar, points_n0 * 2, points_bar_parts, parts);
     return adgen_launched(detail);
 }
 
