@@ -19,7 +19,7 @@ from adgen.operators.parallel import machine
 from adgen.operators.specialise import specialise
 from adgen.operators.targets import Target
 from adgen.runtime.accumulate import into
-from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
+from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call, call_into
 from adgen.runtime.calls import Entry, not_on_a_device
 from adgen.runtime.directions import live_tangents
 from adgen.runtime.faults import NotScalar
@@ -130,7 +130,7 @@ class Operator:
         if accumulate:
             return self.added(entry(arguments), entry, out)
         if out is not NOWHERE:
-            return bound_call(entry, given_leaves(entry, arguments), out, WITHIN.get(self.product))()
+            return call_into(entry, given_leaves(entry, arguments), out, WITHIN.get(self.product))
         return entry(arguments)
 
     def added(self, result: Any, entry: Entry, out: Any) -> Any:

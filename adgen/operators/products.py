@@ -10,7 +10,7 @@ from typing import Any
 from adgen.diagnostics import AdgenError
 from adgen.operators.core import Operator, dressed, function_of
 from adgen.operators.targets import Target
-from adgen.runtime.bound import NOWHERE, bindable, bound_call
+from adgen.runtime.bound import NOWHERE, bindable, call_into
 from adgen.runtime.directions import tangents
 from adgen.runtime.programs import TANGENT
 from adgen.runtime.pullback import Pullback, leaves_of
@@ -71,7 +71,7 @@ def along(operator: Operator, given: tuple[Any, ...], args: tuple[Any, ...], kwa
     if operator.short is not None and len(given) == len(arguments) + 1:
         operator.short.learn_along(entry, operator.specs(arguments), arguments, given)
     if out is not NOWHERE:
-        return bound_call(entry, [*primals, *directions], out)()
+        return call_into(entry, [*primals, *directions], out)
     return entry.run([*primals, *directions])
 
 

@@ -64,6 +64,14 @@ def bound_call(entry: Entry, leaves: Sequence[Any], out: Any = NOWHERE, part: in
     return made
 
 
+def call_into(entry: Entry, leaves: Sequence[Any], out: Any, part: int | None = None) -> Any:
+    """One call of an entry with these leaves, whose results, or with `part` that part of them, go into `out`."""
+    if entry.on_device(leaves):
+        tree, targets = destinations(entry, out, part)
+        return entry.device(leaves, targets, tree)
+    return bound_call(entry, leaves, out, part)()
+
+
 def bindable(wrapper: Callable[..., Any], bind: Callable[..., Callable[[], Any]]) -> Callable[..., Any]:
     """The wrapper with a `bind` that takes what it takes."""
 

@@ -20,7 +20,7 @@ from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, bound
 from adgen.ir.types import BOOL, Scalar
-from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
+from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call, call_into
 from adgen.runtime.calls import Entry
 from adgen.runtime.codec import decode_constant, decode_program, decode_site, decode_spec
 from adgen.runtime.convert import DTYPES, leaf_value, path_text
@@ -206,7 +206,7 @@ def plain_function(signature: Signature, name: str, entry: Entry, part: int | No
             if short and _exact(given, signature.specs):
                 short.learn(entry, signature.specs, arguments, given)
             if out is not NOWHERE:
-                return bound_call(entry, given_leaves(entry, arguments), out, part)()
+                return call_into(entry, given_leaves(entry, arguments), out, part)
             return entry(arguments)
         except AdgenError as error:
             raise error.with_traceback(None) from None
@@ -251,7 +251,7 @@ def tangent_function(signature: Signature, name: str, entry: Entry) -> Callable[
             if short and _exact(given[:-1], signature.specs):
                 short.learn_along(entry, signature.specs, arguments, given)
             if out is not NOWHERE:
-                return bound_call(entry, [*primals, *directions], out)()
+                return call_into(entry, [*primals, *directions], out)
             return entry.run([*primals, *directions])
         except AdgenError as error:
             raise error.with_traceback(None) from None

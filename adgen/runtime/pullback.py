@@ -13,7 +13,7 @@ import numpy as np
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import OutputLeaf
 from adgen.runtime.accumulate import into
-from adgen.runtime.bound import bound_call
+from adgen.runtime.bound import call_into
 from adgen.runtime.calls import Entry
 from adgen.runtime.convert import canonical, leaf_value
 from adgen.runtime.directions import cotangents
@@ -65,7 +65,7 @@ class Pullback:
             directions = self.entry.program.directions
             assert directions is not None
             if out is not None and not accumulate and self.entry.on_device(leaves := [*self.primals, *found]):
-                return bound_call(self.entry, leaves, out)()
+                return call_into(self.entry, leaves, out)
             return self.pull(found) if out is None else into(directions, self.pull(found), out, accumulate)
         except AdgenError as error:
             raise error.with_traceback(None) from None
