@@ -6,6 +6,7 @@ import gc
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,8 @@ import pytest
 import adgen
 from adgen.ahead import Options, compile_file
 from adgen.diagnostics import AdgenError
+from adgen.frontend.complexes.types import C128
+from adgen.frontend.specs import array_output
 from adgen.runtime.calls import Entry
 from adgen.runtime.devices import DeviceMemory
 from adgen.runtime.devices.cuda import Cuda
@@ -39,6 +42,16 @@ def double(x: Any, y: Any, k: Any, n: int) -> Any:
     return np.zeros(n), x[0]
 
 
+@dataclass
+class State:
+    energy: Any
+    x: Any
+
+
+def moved(state: State, factors: Any) -> State:
+    return State(np.sum(state.x) * state.energy, state.x * factors)
+
+
 def never(x: Any) -> Any:
     raise SystemError("it is refused before it is compiled")
 
@@ -52,6 +65,7 @@ def emulated() -> SimpleNamespace:
             along=adgen.jvp(energy, wrt="p"),
             second=adgen.hvp(energy, wrt="p"),
             double=adgen.jit(double),
+            moved=adgen.jit(moved),
             pulled=adgen.vjp(double),
             matrix=adgen.jacobian(lambda x: x[1:] * x[:-1]),
         )
@@ -169,6 +183,17 @@ def test_a_jacobian(emulated: SimpleNamespace) -> None:
     """In the mode that the sizes of the arrays ask for."""
     x = np.arange(1.0, 4.0)
     assert np.array_equal(host(emulated.matrix(Interface(x))), [[2.0, 1.0, 0.0], [0.0, 3.0, 2.0]])
+
+
+def test_structures_and_stretched_axes(emulated: SimpleNamespace) -> None:
+    """Dataclasses go in and come out; an axis of length one is stretched by other code, bound calls too."""
+    state, one = State(2.0, Interface(X)), Interface(np.full(1, 3.0))
+    for factors in (Interface(np.full(7, 3.0)), one):
+        result = emulated.moved(state, factors)
+        assert type(result) is State and np.allclose(host(result.energy), 2.0 * X.sum())
+        assert np.allclose(host(result.x), 3.0 * X)
+    bound = emulated.moved.bind(state, one)
+    assert np.allclose(host(bound().x), 3.0 * X) and bound() is bound()
 
 
 # -- memory and streams ----------------------------------------------------------------------------------------------
@@ -365,6 +390,14 @@ def test_forms_that_were_not_compiled_for(emulated: SimpleNamespace) -> None:
     single = Interface(X.astype(np.float32))
     assert "has dtype float32" in refused("AD137", entry.run, [single, Interface(np.zeros(7)), ALL, 7])
     assert "has 2 axes" in refused("AD137", entry.run, [Interface(np.eye(3)), Interface(np.zeros(7)), ALL, 7])
+
+
+def test_complex_results(emulated: SimpleNamespace) -> None:
+    """Are put together by NumPy, so they are for its arrays."""
+    emulated.moved(State(2.0, Interface(X)), Interface(X))
+    entry = next(iter(emulated.moved.__adgen__.entries.values()))
+    spy = Entry(replace(entry.program, output=array_output(1, C128, 0)), entry.library)
+    assert "complex numbers" in refused("AD139", spy.run, [2.0, Interface(X), Interface(X)])
 
 
 def test_code_for_the_processor() -> None:
