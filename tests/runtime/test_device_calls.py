@@ -18,10 +18,11 @@ import adgen
 from adgen.ahead import Options, compile_file
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import C128
-from adgen.frontend.specs import array_output
+from adgen.frontend.specs import StaticSpec, array_output
 from adgen.runtime.calls import Entry
 from adgen.runtime.devices import DeviceMemory
 from adgen.runtime.devices.cuda import Cuda
+from adgen.runtime.devices.direct import device_call
 from adgen.runtime.devices.errors import cuda_error
 from adgen.runtime.devices.workspaces import STREAMS, forget_workspaces, workspace
 from adgen.runtime.placement import is_device_array
@@ -286,6 +287,28 @@ def test_borrowed_arrays_are_waited_for(emulated: SimpleNamespace, libraries: Si
     assert not waited
     spy.run([JaxArray(X), CupyArray(W), 1.5])
     assert len(waited) == 1
+
+
+def test_the_short_way(emulated: SimpleNamespace) -> None:
+    """Calls of types that are known go straight to their code; all else takes the longer way."""
+    y = np.zeros(7)
+    emulated.double(Interface(X), Interface(y), ALL, 7)
+    entry, operator = entry_of(emulated.double), emulated.double.__adgen__
+    assert (Interface, Interface, Interface, int) in operator.short.direct
+    arguments = {"x": Interface(X), "y": Interface(y), "k": ALL, "n": 7}
+    specs = operator.specs(arguments)
+    call = device_call(entry, specs, arguments, [True] * 4, lambda *given: "longer")
+    assert call is not None and host(call(Interface(W), Interface(y), ALL, 3)[0]).shape == (3,)
+    assert np.array_equal(y, 2.0 * W)
+    single, square = Interface(X.astype(np.float32)), Interface(np.eye(7))
+    for x, n in ((single, 7), (square, 7), (Interface(X), 1 << 64)):
+        assert call(x, Interface(y), ALL, n) == "longer"
+    without = device_call(entry, specs, arguments, [True, True, True, False], lambda *given: "longer")
+    assert without is not None and host(without(Interface(X), Interface(y), ALL, None)[0]).shape == (7,)
+    option = {**specs, "n": StaticSpec(7)}
+    fixed = device_call(entry, option, arguments, [True] * 4, lambda *given: "longer")
+    assert fixed is not None and fixed(Interface(X), Interface(y), ALL, 8) == "longer"
+    assert device_call(entry, specs, arguments, [False] + [True] * 3, lambda *given: "longer") is None
 
 
 def test_threads(emulated: SimpleNamespace) -> None:

@@ -15,7 +15,7 @@ NumPy arrays, with a warning of what it costs.
 | `host.py` | what NumPy arrays cost |
 | `cuda.py` | CUDA's runtime, of which `errors.py` explains the errors |
 | `workspaces.py` | scratch memory that calls reuse |
-| `calls.py` | calls of compiled code |
+| `calls.py`, `direct.py` | calls of compiled code, and those that are known to be of its types |
 """
 
 from adgen.runtime.devices.arguments import Arguments, check, device_arrays, refuse_overlap
