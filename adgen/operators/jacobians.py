@@ -16,7 +16,7 @@ from adgen.diagnostics import AdgenError
 from adgen.operators.core import Operator, dressed
 from adgen.operators.products import plain_operator
 from adgen.runtime.bound import bindable
-from adgen.runtime.placement import shape_of
+from adgen.runtime.placement import is_device_array, shape_of
 from adgen.runtime.pullback import leaves_of
 from adgen.runtime.trees import flatten
 
@@ -67,9 +67,12 @@ def sizes(args: tuple[Any, ...]) -> Any:
     found: list[Any] = []
     for x in args:
         kind = type(x)
-        if kind not in PLAIN:
+        if kind in PLAIN:
+            found.append(x.shape if kind is np.ndarray else x if kind is int else None)
+        elif is_device_array(x):
+            found.append(shape_of(x))
+        else:
             return None
-        found.append(x.shape if kind is np.ndarray else x if kind is int else None)
     return tuple(found)
 
 

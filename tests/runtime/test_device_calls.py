@@ -19,6 +19,7 @@ from adgen.ahead import Options, compile_file
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import C128
 from adgen.frontend.specs import StaticSpec, array_output
+from adgen.operators.jacobians import sizes
 from adgen.runtime.calls import Entry
 from adgen.runtime.devices import DeviceMemory
 from adgen.runtime.devices.cuda import Cuda
@@ -181,9 +182,10 @@ def test_pullbacks(emulated: SimpleNamespace, libraries: SimpleNamespace) -> Non
 
 
 def test_a_jacobian(emulated: SimpleNamespace) -> None:
-    """In the mode that the sizes of the arrays ask for."""
+    """In the mode that the sizes of the arrays ask for, which is found out once."""
     x = np.arange(1.0, 4.0)
     assert np.array_equal(host(emulated.matrix(Interface(x))), [[2.0, 1.0, 0.0], [0.0, 3.0, 2.0]])
+    assert sizes((Interface(x), 2.0)) == sizes((x, 2.0)) == ((3,), None) and sizes(([x],)) is None
 
 
 def test_structures_and_stretched_axes(emulated: SimpleNamespace) -> None:
@@ -318,7 +320,7 @@ def test_threads(emulated: SimpleNamespace) -> None:
     def work(scale: float) -> None:
         x, w = Interface(scale * X), Interface(W)
         expected = np.sum(np.sin(scale * X) * W * scale * X)
-        for _ in range(20):
+        for _ in range(100):
             value = float(host(emulated.both({"x": x, "w": w}, 1.0)[0]))
             wrong.extend([value] if not np.isclose(value, expected) else [])
 

@@ -1,8 +1,8 @@
 """Arrays on a CUDA device as arguments and results, of whatever library they are.
 
 Comes in: the arguments of a call.  Goes out: pointers, shapes and the stream to compute on; arrays for the results, of
-the caller's kind.  Guaranteed: nothing is copied, waited for or imported that the caller does not have, but for
-NumPy arrays, with a warning of what it costs.
+the caller's kind.  Guaranteed: nothing is copied, nor imported that the caller does not have; `calls.py` says when a
+call waits.  NumPy arrays are copied by the compiled code itself, with a warning of what it costs.
 
 | file | what is in it |
 |---|---|

@@ -276,11 +276,16 @@ class BoundDeviceCall:
     """
 
     def __init__(self, calls: DeviceCalls, leaves: Sequence[Any], targets: Sequence[Target], tree: OutputTree) -> None:
-        self.calls, self.leaves, self.targets, self.tree = calls, leaves, targets, tree
-        self.prepared = calls.prepare(leaves, targets)
+        self.leaves, self.targets, self.tree = leaves, targets, tree
+        self.take(calls)
+
+    def take(self, calls: DeviceCalls) -> None:
+        """Use this code from now on."""
+        self.calls = calls
+        self.prepared = calls.prepare(self.leaves, self.targets)
         with self.prepared.cuda.current():
             self.memory = DeviceMemory((self.prepared.needed,), BYTE, self.prepared.cuda)
-        self.results = calls.assembled(self.prepared, tree)
+        self.results = calls.assembled(self.prepared, self.tree)
 
     def __call__(self) -> Any:
         """The results for what the arrays hold now, in the same arrays each time.
@@ -295,7 +300,7 @@ class BoundDeviceCall:
                     status, details = cuda.outcome(self.memory.pointer, stream)
             other = self.calls.other(self.prepared.shapes) if status in self.calls.others else None
             if other is not None:  # from the first call on, as these arrays keep their shapes
-                self.__init__(other, self.leaves, self.targets, self.tree)  # type: ignore[misc]
+                self.take(other)
                 return self()
             if status:
                 raise self.calls.failed(status, details)
