@@ -6,6 +6,7 @@ nothing is copied, waited for or imported to find out.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,13 +39,17 @@ def is_device_array(value: Any) -> bool:
     place = place_of(value)
     if place is not None:
         return place in (CUDA, MANAGED)
-    return getattr(value, "__cuda_array_interface__", None) is not None
+    with suppress(*UNREADABLE):
+        return getattr(value, "__cuda_array_interface__", None) is not None
+    return False
 
 
 def place_of(value: Any) -> int | None:
     """The kind of device that an array is on, of one that tells."""
     ask = getattr(value, "__dlpack_device__", None)
-    return None if ask is None else int(ask()[0])
+    with suppress(*UNREADABLE):  # as of an array that has no memory, or that is on several devices
+        return None if ask is None else int(ask()[0])
+    return None
 
 
 def form_of(value: Any, name: str) -> Form:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -460,6 +461,40 @@ def test_no_memory(emulated: SimpleNamespace, allocations: SimpleNamespace, coun
         emulated.double(Interface(X), Interface(np.zeros(7)), ALL, count)
     gc.collect()
     assert all(size < 1000 for size in allocations.held.values())
+
+
+def test_no_memory_of_a_library(
+    emulated: SimpleNamespace, libraries: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Is the same error, whatever the library's own is called."""
+
+    class OutOfMemoryError(RuntimeError):
+        pass
+
+    def empty(shape: Any, dtype: Any) -> Any:
+        raise OutOfMemoryError
+
+    monkeypatch.setattr(sys.modules["cupy"], "empty", empty)
+    with pytest.raises(MemoryError, match="the device has no 56 bytes left"):
+        emulated.double(CupyArray(X), CupyArray(np.zeros(7)), CupyArray(np.arange(7)), 7)
+
+
+def test_arrays_that_are_nowhere(emulated: SimpleNamespace) -> None:
+    """Such as those without memory, or on several devices, which say so by an exception."""
+
+    class Meta:
+        __slots__ = ()
+        shape, dtype = (7,), np.dtype(float)
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            raise ValueError("unknown device type meta")
+
+        @property
+        def __cuda_array_interface__(self) -> dict:
+            raise RuntimeError("no memory")
+
+    assert not is_device_array(Meta())
+    assert "of type Meta" in refused("AD127", emulated.double, Meta(), Interface(X), ALL, 7)
 
 
 # -- what CUDA says --------------------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import ArraySpec, OutputLeaf, OutputTree, Shapes, has_complex_output
@@ -21,9 +23,11 @@ from adgen.runtime.callcode import other_extents
 from adgen.runtime.convert import DTYPES, canonical, path_text
 from adgen.runtime.devices.arguments import Arguments, check, current_stream, device_arrays, refuse_overlap
 from adgen.runtime.devices.cuda import Cuda
+from adgen.runtime.devices.libraries import Make
 from adgen.runtime.devices.memory import DeviceMemory
 from adgen.runtime.devices.results import maker
 from adgen.runtime.devices.workspaces import BYTE, workspace
+from adgen.runtime.failures import out_of_memory
 from adgen.runtime.placement import Zeros
 from adgen.runtime.programs import DeviceEntry, Program
 from adgen.runtime.trees import assembled
@@ -241,11 +245,23 @@ class DeviceCalls:
                     )
                 pointer = array.pointer
             else:
-                value = make(shape, DTYPES[element])
+                value = self.made(make, shape, DTYPES[element])
                 pointer = address_of(value)
             results.append(value)
             pointers.append(self.pointer(element, pointer))
         return tuple(results), pointers
+
+    def made(self, make: Make, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """An array for a result.
+
+        Raises AdgenError when its library has no memory for it.
+        """
+        try:
+            return make(shape, dtype)
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, AdgenError) or "OutOfMemory" not in type(error).__name__:
+                raise
+            raise out_of_memory(self.program.function_name, prod(shape) * dtype.itemsize) from error
 
     # -- calls that are made many times ------------------------------------------------------------------------------
 
