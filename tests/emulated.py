@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
-from adgen.emit.cuda import emit_cuda
+from adgen.emit.cuda import emit_cuda, helpers, host, kernel, outline
+from adgen.ir import sizes
 from adgen.ir.interpret import DTYPES
 from adgen.ir.nodes import Function
 from adgen.ir.types import Buffer
+from adgen.passes import grids
 from adgen.toolchain import load
 from adgen.toolchain.device import build_device
 from adgen.toolchain.target import Target
@@ -61,3 +64,17 @@ class Emulated:
         found = int(self.lib.adgen_emulated_races())
         self.lib.adgen_emulated_races_reset()
         return found
+
+
+def few_threads(patch: pytest.MonkeyPatch) -> None:
+    """Devices so small that arrays of ten elements take every path: threads with several iterations, slices, parts."""
+    for name, value in (("THREADS", 6), ("ELEMENTS", 64), ("BLOCK", 4), ("SLICED", 4), ("BLOCKS", 8), ("LONG", 4)):
+        patch.setattr(sizes, name, value)
+    patch.setattr(grids, "SHORT", 1)
+    patch.setattr(grids, "NARROW", 1)
+    patch.setattr(host, "BLOCK", 4)
+    patch.setattr(kernel, "BLOCK", 4)
+    patch.setattr(outline, "FRAME", 4)
+    patch.setattr(host, "LARGEST_GRID", 3)
+    patch.setattr(helpers, "THREADS", helpers.THREADS.replace("256", "8"))
+    patch.setattr(helpers, "PLANE", helpers.PLANE.replace("65535", "2"))

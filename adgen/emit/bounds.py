@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from adgen import ops
-from adgen.ir import core
+from adgen.ir import core, sizes
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.nodes import Function, Operation, Row, Value, walk
 from adgen.ir.sizes import SIZES
 from adgen.ir.types import Buffer, Scalar, is_float
 
@@ -189,6 +189,11 @@ class EntryBounds:
         low, high = (self.builder.op(row, *(pair[side] for pair in pairs)) for side in (0, 1))  # type: ignore[arg-type]
         return low, high
 
+    def division(self, row: Row, grows: tuple[bool, ...], pairs: list[Pair]) -> Pair:
+        """A division of a device's work, which is at most what it is for the ends of operands that make it grow."""
+        ends = [high if more else low for more, (low, high) in zip(grows, pairs, strict=True)]
+        return self.builder.index(0), self.builder.op(row, *ends)
+
     def floordiv(self, pairs: list[Pair]) -> Pair | None:
         """Quotients by a positive number grow with the dividend."""
         divisor = self.builder.known(pairs[1][0])
@@ -225,5 +230,8 @@ _RULES: dict[object, Callable[[EntryBounds, list[Pair]], Pair | None]] = {
     ops.MAXIMUM: lambda bounds, pairs: bounds.each(ops.MAXIMUM, pairs),
     ops.MINIMUM: lambda bounds, pairs: bounds.each(ops.MINIMUM, pairs),
     ops.FLOORDIV: EntryBounds.floordiv,
+    sizes.PARTS: lambda bounds, pairs: bounds.division(sizes.PARTS, (True, False, False), pairs),
+    sizes.SLICES: lambda bounds, pairs: bounds.division(sizes.SLICES, (True,), pairs),
+    sizes.SPLITS: lambda bounds, pairs: bounds.division(sizes.SPLITS, (False, False, True), pairs),
     ops.SELECT: EntryBounds.select,
 }

@@ -14,6 +14,7 @@ other loops have the reason why they are none over threads as `serial`.
 - Where the outer loop of two adds to memory of which the inner one owns the elements, as in the sum of the columns of
   a matrix or in forces between pairs, these additions are made with the loops exchanged (`turned`), where what is added
   can be worked out again.
+- A maximum, a product and the like of one long array is taken in parts (`folds`).
 - Other memory that iterations add to: with `deterministic` each of at most `THREADS` threads takes neighbouring
   iterations and adds to an array of its own, which `add_up` brings together; else by atomic additions.
 """
@@ -33,6 +34,7 @@ from adgen.ir.types import BOOL, I64, Buffer, Scalar
 from adgen.passes.activity import roots
 from adgen.passes.contractions import contractions
 from adgen.passes.dead_code import dead_code
+from adgen.passes.folds import fold_of, folds
 from adgen.passes.forms import Forms
 from adgen.passes.independence import Tie
 from adgen.passes.indices import Definitions
@@ -71,7 +73,7 @@ def grids(function: Function, deterministic: bool = False) -> Function:
                return
              }
     """
-    return _Grids(_with_products(function, deterministic), deterministic).made()
+    return _Grids(_with_folds(_with_products(function, deterministic), deterministic), deterministic).made()
 
 
 def _with_products(function: Function, deterministic: bool) -> Function:
@@ -81,6 +83,14 @@ def _with_products(function: Function, deterministic: bool) -> Function:
     hosted = Hosted(made)
     products = [operation for operation in walk(made.body) if operation.row is core.CONTRACT]
     return made if all(hosted.knows(operation.operands[4:]) for operation in products) else function
+
+
+def _with_folds(function: Function, deterministic: bool) -> Function:
+    """The function with maxima and the like of long arrays in parts."""
+    found = _Grids(function, deterministic)
+    left = {loop for loop in found.outermost() if not isinstance(found.nest(loop), Nest)}
+    fewer = {loop for loop in left if (count := found.trips(loop)) is None or count > SHORT}
+    return folds(function, fewer) if any(fold_of(loop) for loop in fewer) else function
 
 
 @dataclass(frozen=True)
@@ -106,7 +116,7 @@ class _Grids:
         self.forms = Forms(self.known)
 
     def made(self) -> Function:
-        return dead_code(rebuild(self.function, self.transform))
+        return rebuild(dead_code(rebuild(self.function, self.transform)), _left_alone)
 
     def outermost(self) -> set[Operation]:
         """The loops that a host runs, and those that become kernels."""
@@ -114,7 +124,7 @@ class _Grids:
 
         def visit(region: Region) -> None:
             for operation in region.operations:
-                if operation not in self.hosted.control:
+                if operation not in self.hosted.control or operation in self.hosted.guarded:
                     continue
                 kernel = operation.row is core.FOR and isinstance(self.nest(operation), Nest)
                 if operation.row is core.FOR:
@@ -281,7 +291,7 @@ class _Writer:
         builder, loop = self.builder, self.loop
         region = loop.regions[0]
         count = trips(builder, loop, self.mapping)
-        apart = bool(self.nest.copied)
+        apart = bool(self.nest.copied) or self.in_order()
         handles = mapped(self.nest.copied, self.mapping)
         threads = division(builder, count, builder.index(1), handles)
         carried = region.arguments[1:]
@@ -307,6 +317,14 @@ class _Writer:
         ]
         record(builder, loop, tuple(totals), self.mapping)
 
+    def in_order(self) -> bool:
+        """True when a thread that takes several parts may have to take them one after the other.
+
+        There are fewer threads where each has much memory, and the first check that fails in a thread ends it.
+        """
+        rows = {operation.row for operation in walk(self.loop.regions[0])}
+        return core.CHECK in rows and core.ALLOC in rows
+
     def run(
         self,
         ends: tuple[Value, Value],
@@ -320,8 +338,10 @@ class _Writer:
         local = dict(self.mapping)
         zeros = [builder.const(0, value.type) for value in region.arguments[1:]]
 
+        shared = {operation for touching in self.nest.shared.added.values() for operation in touching}
+
         def redirected(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
-            if operation.row is core.ACCUMULATE:
+            if operation in shared:
                 handle, value, *indices = mapped(operation.operands, mapping)
                 if handle in copies:
                     builder.accumulate(copies[handle], value, (*indices, number))
@@ -345,6 +365,15 @@ class _Writer:
         builder.emit(core.ADD_UP, (cell, parts), span=self.loop.span)
         (total,) = builder.emit(core.LOAD, (cell,), {"cell": True}, names=(result.name,))
         return total
+
+
+def _left_alone(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
+    """A loop is `x` where nothing is left of the one inside of it."""
+    if operation.attributes.get("grid") != "y" or any("grid" in each.attributes for each in walk(operation.regions[0])):
+        return False
+    attributes = MappingProxyType({**operation.attributes, "grid": "x"})
+    clone_operation(builder, replace(operation, attributes=attributes), mapping)
+    return True
 
 
 def _noted(loop: Operation, reason: str) -> Operation:

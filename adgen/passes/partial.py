@@ -49,11 +49,14 @@ def copies(builder: Builder, handle: Value, count: Value) -> Value:
 def chunk(
     builder: Builder, loop: Operation, mapping: Mapping, count: Value, number: Value, parts: Value
 ) -> tuple[Value, Value]:
-    """The ends of one part of `count` iterations."""
+    """The ends of one part of `count` iterations; those of the next part come after it."""
     (start,) = mapped(loop.operands[:1], mapping)
+    more = builder.op(ops.SUB, builder.op(ops.ADD, count, parts), builder.index(1))
+    size = builder.op(ops.MAXIMUM, builder.op(ops.FLOORDIV, more, parts), builder.index(1), name="size")
+    first = builder.op(ops.MUL, number, size)
+    last = builder.op(ops.MINIMUM, builder.op(ops.ADD, first, size), count)
 
-    def boundary(place: Value) -> Value:
-        first = builder.op(ops.FLOORDIV, builder.op(ops.MUL, count, place), parts)
-        return builder.op(ops.ADD, start, builder.op(ops.MUL, first, builder.index(loop.attributes["step"])))
+    def place(iteration: Value) -> Value:
+        return builder.op(ops.ADD, start, builder.op(ops.MUL, iteration, builder.index(loop.attributes["step"])))
 
-    return boundary(number), boundary(builder.op(ops.ADD, number, builder.index(1)))
+    return place(first), place(last)

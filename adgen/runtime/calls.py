@@ -124,8 +124,11 @@ class Entry:
                 raise not_on_a_device(name, self.program.function_name)
             if not able:
                 function = self.program.function_name
-                message = f"argument `{name}` is on a device, and this operator on `{function}` takes NumPy arrays"
-                raise ArgumentError("AD139", message, help="copy it to the host")
+                raise ArgumentError(
+                    "AD139",
+                    f"argument `{name}` is on a device, and this operator on `{function}` takes NumPy arrays",
+                    help="copy it to the host",
+                )
             return True
         return False
 

@@ -10,7 +10,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["diagnosis", "explain", "formulas", "optimisers"])
+@pytest.mark.parametrize("page", ["cuda", "diagnosis", "explain", "formulas", "optimisers"])
 def test_page(page: str) -> None:
     """Every session of the page runs as shown."""
     failed, run = doctest.testfile(str(DOCS / f"{page}.md"), module_relative=False)

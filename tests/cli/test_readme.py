@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import os
 import re
 import subprocess
@@ -48,6 +49,27 @@ def test_c_is_what_is_emitted(package: Path, bless: bool) -> None:
         README.write_text(text)
     (block,) = re.findall(r"```c\n(.*?)\n```", text, re.DOTALL)
     assert block == emitted
+
+
+def test_cuda_is_what_is_emitted(bless: bool) -> None:
+    """The kernel in the section on GPUs is what the command there shows."""
+    command = [sys.executable, "-m", "adgen", "show", "examples/rosenbrock.py", "rosenbrock", "--stage", "cuda"]
+    shown = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, env=dict(os.environ)).stdout
+    found = re.search(r"^/\* rosenbrock_grad: .*?^}$", shown, re.DOTALL | re.MULTILINE)
+    assert found is not None
+    text = README.read_text()
+    if bless:
+        text = re.sub(r"```cpp\n.*?\n```", lambda _: f"```cpp\n{found[0]}\n```", text, count=1, flags=re.DOTALL)
+        README.write_text(text)
+    (block,) = re.findall(r"```cpp\n(.*?)\n```", text, re.DOTALL)
+    assert block == found[0]
+
+
+def test_session_on_a_device() -> None:
+    """The session in the section on GPUs gives the numbers that it shows."""
+    (session,) = re.findall(r"```python\n(>>> with adgen.target.*?)```", README.read_text(), re.DOTALL)
+    test = doctest.DocTestParser().get_doctest(session, {"adgen": adgen, "np": np}, "README", None, None)
+    assert doctest.DocTestRunner().run(test).failed == 0
 
 
 def test_numbers(package: Path) -> None:

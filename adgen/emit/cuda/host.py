@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from adgen.diagnostics import AdgenError
 from adgen.emit import storage
 from adgen.emit.body import RULES, Body
 from adgen.emit.cuda.kernel import KernelText
@@ -84,6 +85,13 @@ def take(body: HostBody, operation: Operation) -> None:
 def alloc(body: HostBody, operation: Operation) -> None:
     """Memory of the device, cleared unless its contents do not matter."""
     buffer = operation.result
+    if buffer in body.plan.heap:
+        raise AdgenError(
+            "AD345",
+            f"how much memory `{buffer.name or 'an array'}` takes is not known before the first kernel starts",
+            operation.span,
+            "make its extents of those of the arguments, of integer arguments and of numbers",
+        )
     extents = body.extents[buffer] = storage.extents_of(body, operation, operation.operands)
     if operation.attributes["zero"]:
         name = body.buffers[buffer]

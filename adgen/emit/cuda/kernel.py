@@ -17,7 +17,7 @@ from adgen.emit import control, storage
 from adgen.emit.body import RULES, Body
 from adgen.emit.cuda.outline import Kernel
 from adgen.emit.cuda.wrapping import WRAPPED, wrapping
-from adgen.emit.expression import Expression, assignment, reads_of
+from adgen.emit.expression import Expression, assignment, negated, reads_of
 from adgen.emit.layout import Block, Layout, wrapped
 from adgen.emit.names import Names
 from adgen.emit.text import c_type, literal
@@ -58,7 +58,7 @@ class KernelBody(Body):
         self.rules = {**RULES, core.FOR: loop, core.ACCUMULATE: accumulate, core.ALLOC: alloc}
         self.slices = {}
         self.order = {}
-        self.wrapping = wrapping(kernel.function)
+        self.wrapping = wrapping(kernel.function, kernel.small)
 
     def elementwise(self, operation: Operation) -> None:
         """An operation on scalars."""
@@ -70,6 +70,8 @@ class KernelBody(Body):
 
     def wrapped(self, row: Row, parts: Sequence[Expression], span: Span | None) -> Expression:
         """Integer arithmetic that may leave the range of its type."""
+        if row is ops.ADD and (opposite := negated(parts[1])) is not None:
+            row, parts = ops.SUB, (parts[0], opposite)
         spelling = WRAPPED[row]
         self.helpers[spelling.helper(I64) or ""] = None
         return Expression(*spelling.render([part.pair for part in parts], I64), reads_of(parts), span)

@@ -5,15 +5,17 @@ whose operations are integers, memory, loops and branches around kernels, and `l
 the contents of memory is in a kernel; kernels are launched in the order of the program, so one sees what those before
 it have written.
 
-A marked loop is a kernel; what stands between two of them is one that a single thread runs.  A scalar that one kernel
-makes and another needs goes through a *cell*, an array of the device without axes; so does what a loop of the host
-carries.  Memory that a thread makes and that is not small is a *slice*: element `k` of thread `t` is at
-`k * threads + t`, so neighbouring threads touch neighbouring memory.
+A marked loop is a kernel; what stands between two of them is one that a single thread runs.  Where a branch around
+kernels depends on arrays, or a loop around them may end early, each kernel looks whether it has anything to do.
+
+A scalar that one kernel makes and another needs goes through a *cell*, an array of the device without axes; so does
+what a loop of the host carries.  Memory that a thread makes and that is not small is a *slice*: element `k` of thread
+`t` is at `k * threads + t`, so neighbouring threads touch neighbouring memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NoReturn
@@ -21,6 +23,7 @@ from typing import NoReturn
 from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.emit.cuda.products import MULTIPLY
+from adgen.emit.cuda.wrapping import small
 from adgen.emit.memory import Plan, plan_memory
 from adgen.ir import core
 from adgen.ir.builder import Builder
@@ -31,6 +34,10 @@ from adgen.ir.translate import free_values
 from adgen.ir.types import BOOL, Buffer, Scalar, Stack, Type
 
 FRAME = 256  # elements of all arrays together that a thread has for itself
+SIZED = (
+    "make its extents of those of the arguments, of integer arguments and of numbers; annotations of a compiled file, "
+    "as `A: f64[n,n]`, say which are equal"
+)
 LAUNCHED = (core.ADD_UP, core.CONTRACT)  # by the host as they are
 CHEAP = (ops.ADD, ops.SUB, ops.MUL, ops.NEG)
 MOST_REPEATED = 3  # operations on integers that every thread repeats
@@ -46,12 +53,13 @@ LAUNCH = Row("launch", _nothing)  # a kernel with what it takes, its slices, and
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """One kernel: its body, whose parameters are what it takes; the buffers that are slices; how many axes it has."""
+    """One kernel: its body, whose parameters are what it takes; the buffers that are slices; how many axes it has; the
+    parameters that follow from extents, which are small."""
 
     function: Function
     plan: Plan
     axes: int
-    span: object = None
+    small: frozenset[Value] = frozenset()
 
     @property
     def slices(self) -> tuple[Value, ...]:
@@ -105,6 +113,7 @@ class _Outliner:
         self.definitions = {value: operation for operation in walk(function.body) for value in operation.results}
         self.marked = _around(function.body)
         self.users = _users(function)
+        self.small = small(function)  # with what the host has for them
         self.again = _again(function, self.hosted)
         self.builder = Builder()
         self.builder.span = function.span
@@ -112,6 +121,7 @@ class _Outliner:
         self.cells: dict[Value, Value] = {}  # of the device's scalars
         self.homes: dict[Value, Value] = {}  # cells that are results, for what is to be found there
         self.pending: list[Operation] = []
+        self.guards: list[tuple[Value, bool]] = []  # cells of conditions, and what they must be
         self.kernels: list[Kernel] = []
 
     def made(self) -> Outlined:
@@ -180,7 +190,9 @@ class _Outliner:
             return self.copy
         if row is core.CONTRACT:
             return self.product
-        if row in (core.ADD_UP, core.SWAP) or (row is core.CHECK and self.hosted.knows(operation.operands)):
+        if row in (core.ADD_UP, core.SWAP) or (
+            row is core.CHECK and self.hosted.knows(operation.operands) and not self.guards
+        ):
             return self.in_turn
         return None
 
@@ -210,11 +222,7 @@ class _Outliner:
         """A product of matrices, whose factor may be the device's."""
         factor = operation.operands[3]
         known = self.hosted.knows((factor,))
-        if not known and factor not in self.cells:
-            cell = self.cell(factor)
-            self.pending.append(_store(cell, factor))
-            self.flush()
-            self.cells[factor] = cell
+        scale = self.on_host(factor) if known else self.kept(factor)
         self.flush()
         builder = self.builder
         numbers = [self.on_host(value) for value in operation.operands[4:]]
@@ -225,7 +233,6 @@ class _Outliner:
         buffers = [self.mapping.get(value, value) for value in operation.operands[:3]]
         assert isinstance(buffers[0].type, Buffer)
         parts = builder.alloc(buffers[0].type.element, (room,), "product_parts", zero=False)
-        scale = self.on_host(factor) if known else self.cells[factor]
         builder.emit(MULTIPLY, (*buffers, scale, *numbers, splits, parts), {"axes": operation.attributes["axes"]})
 
     def memory(self, operation: Operation) -> None:
@@ -236,7 +243,7 @@ class _Outliner:
             _refuse(
                 operation,
                 f"the size of `{name}` is known only when the device gets there",
-                "make its extents of those of the arguments, of integer arguments and of numbers",
+                SIZED,
             )
         if operation.result in self.homes:
             self.mapping[operation.result] = self.homes[operation.result]
@@ -250,9 +257,12 @@ class _Outliner:
         index = Value(region.arguments[0].type, region.arguments[0].name)
         self.mapping[region.arguments[0]] = index
         self.cells.update(zip(region.arguments[1:], cells, strict=True))
-        ends = [self.mapping.get(value, value) for value in operation.operands[:2]]
+        ends = [self.on_host(value) for value in operation.operands[:2]]
+        alive = self.alive() if operation.attributes.get("exit") else []
+        self.guards += [(cell, True) for cell in alive]
         with self.builder.block((index,)) as block:
-            self.yielding(region, cells, operation)
+            self.yielding(region, [*alive, *cells], operation)
+        del self.guards[len(self.guards) - len(alive) :]
         attributes = {"step": operation.attributes["step"], "exit": False}
         self.builder.emit(core.FOR, ends, attributes, (block.region(),))
         self.cells.update(zip(operation.results, cells, strict=True))
@@ -260,14 +270,40 @@ class _Outliner:
     def branch(self, operation: Operation) -> None:
         """A branch of the host around kernels; what it chooses is in cells."""
         cells = self.carried(operation.results, ())
+        if operation in self.hosted.guarded:
+            condition = self.kept(operation.operands[0])
+            for region, sense in zip(operation.regions, (True, False), strict=True):
+                self.guards.append((condition, sense))
+                self.yielding(region, cells, operation)
+                self.guards.pop()
+            self.cells.update(zip(operation.results, cells, strict=True))
+            return
         regions = []
         for region in operation.regions:
             with self.builder.block() as block:
                 self.yielding(region, cells, operation)
             regions.append(block.region())
-        condition = self.mapping.get(operation.operands[0], operation.operands[0])
+        condition = self.on_host(operation.operands[0])
         self.builder.emit(core.IF, (condition,), {"types": ()}, regions)
         self.cells.update(zip(operation.results, cells, strict=True))
+
+    def alive(self) -> list[Value]:
+        """The cell that says whether a loop that may end early still goes on."""
+        cell = self.builder.alloc(BOOL, (), "alive", zero=False)
+        true = Value(BOOL)
+        self.pending += [Operation(core.CONST, (), (true,), MappingProxyType({"value": True, "type": "bool"}))]
+        self.pending.append(_store(cell, true))
+        self.flush()
+        return [cell]
+
+    def kept(self, value: Value) -> Value:
+        """The cell of a scalar, which gets one now if it has none."""
+        if value not in self.cells:
+            cell = self.cell(value)
+            self.pending.append(_store(cell, value))
+            self.flush()
+            self.cells[value] = cell
+        return self.cells[value]
 
     def carried(self, results: Sequence[Value], initial: Sequence[Value]) -> list[Value]:
         """Cells for some results, with their first values."""
@@ -323,7 +359,8 @@ class _Outliner:
             kernel, given = self.body(operations, owner)
             axes = 1
         trips = [self.trips(loop) for loop in reversed(loops[:axes])]
-        found = Kernel(kernel.function, kernel, axes)
+        few = frozenset(parameter for parameter, value in given.items() if value in self.small)
+        found = Kernel(kernel.function, kernel, axes, few)
         self.kernels.append(found)
         slices = [self.slice(kernel, buffer, given, trips) for buffer in kernel.workspace]
         operands = [*given.values(), *slices, *trips]
@@ -337,15 +374,19 @@ class _Outliner:
         builder.span = operations[0].span
         inside = {inner for operation in operations for inner in walk_one(operation)}
         made = [value for operation in operations for value in operation.results if isinstance(value.type, Scalar)]
+        outputs = [value for value in made if value in self.homes or self.leaves(value, inside, owner)]
+        self.cells.update((value, self.cells.get(value) or self.cell(value)) for value in outputs)
+        given = {value: capture.buffer(self.cells[value]) for value in outputs}
+
+        def statements() -> tuple[Value, ...]:
+            _clone(builder, operations, capture.mapping)
+            for value, cell in given.items():
+                builder.store(cell, capture.mapping[value])
+            return ()
+
         with builder.block() as block:
             capture.all(operations)
-            _clone(builder, operations, capture.mapping)
-            for value in made:
-                outside = any(user not in inside and user is not owner for user in self.users.get(value, ()))
-                if outside or value in self.homes:
-                    cell = self.cells.get(value) or self.cell(value)
-                    self.cells[value] = cell
-                    builder.store(capture.buffer(cell), capture.mapping[value])
+            under(builder, [(builder.load(capture.buffer(cell)), sense) for cell, sense in self.guards], statements)
         block.arguments = tuple(capture.given)
         function = Function(self.function.name, block.region(), (), operations[0].span)
         plan = plan_memory(function, False, FRAME)
@@ -354,9 +395,13 @@ class _Outliner:
             _refuse(
                 made_by,
                 f"the size of `{buffer.name or 'an array'}` is known only when a kernel gets there",
-                "make its extents of those of the arguments, of integer arguments and of numbers",
+                SIZED,
             )
         return plan, capture.given
+
+    def leaves(self, value: Value, inside: set[Operation], owner: Operation | None) -> bool:
+        """True for a value that something outside of a kernel's operations uses."""
+        return any(user not in inside and user is not owner for user in self.users.get(value, ()))
 
     def trips(self, loop: Operation) -> Value:
         """The number of iterations of a loop."""
@@ -457,7 +502,10 @@ class _Capture:
         if not name and operation is not None and operation.row is core.DIM:
             name = f"{operation.operands[0].name or 'buffer'}_n{operation.attributes['axis']}"
         usual = "condition" if value.type == BOOL else "number"
-        return self.parameter(outliner.on_host(value), name or usual)
+        host = outliner.on_host(value)
+        if value in outliner.small:
+            outliner.small.add(host)
+        return self.parameter(host, name or usual)
 
     def depth(self, value: Value) -> int:
         """How many operations a cheap integer takes."""
@@ -465,6 +513,20 @@ class _Capture:
         if operation is None or operation.row not in CHEAP or value.type.__class__ is not Scalar:
             return 0
         return 1 + sum(map(self.depth, operation.operands))
+
+
+def under(builder: Builder, guards: Sequence[tuple[Value, bool]], then: Callable[[], tuple[Value, ...]]) -> None:
+    """Statements under conditions."""
+    if not guards:
+        then()
+        return
+    (condition, sense), *rest = guards
+
+    def inner() -> tuple[Value, ...]:
+        under(builder, rest, then)
+        return ()
+
+    builder.branch(condition, inner if sense else tuple, tuple if sense else inner)
 
 
 def _store(cell: Value, value: Value) -> Operation:

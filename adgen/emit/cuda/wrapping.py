@@ -8,7 +8,7 @@ it is checked, or the extents keep it small.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from adgen import ops
 from adgen.ir import core
@@ -34,22 +34,28 @@ WRAPPED: Mapping[Row, Spelling] = {
 }
 
 
-def wrapping(function: Function) -> set[Operation]:
-    """The operations of a kernel that must wrap around."""
-    operations = list(walk(function.body))
-    small: set[Value] = set()  # made of indices of loops, extents and constants
-    for operation in operations:
+def small(function: Function, given: Iterable[Value] = ()) -> set[Value]:
+    """What is made of indices of loops, extents, constants and values that are `given`, which are small too."""
+    found = set(given)
+    for operation in walk(function.body):
         if operation.row is core.FOR:
-            small.add(operation.regions[0].arguments[0])
+            found.add(operation.regions[0].arguments[0])
         elif operation.row in (core.CONST, core.DIM) or (
-            operation.row.pure and not operation.regions and small.issuperset(operation.operands)
+            operation.row.pure and not operation.regions and found.issuperset(operation.operands)
         ):
-            small.update(operation.results)
+            found.update(operation.results)
+    return found
+
+
+def wrapping(function: Function, given: Iterable[Value]) -> set[Operation]:
+    """The operations of a kernel that must wrap around; some parameters are `given` as small."""
+    operations = list(walk(function.body))
     # told: used for more than where an element is
     told = {value for operation in operations for region in operation.regions for value in region.results}
     for operation in reversed(operations):
         told.update(_passed_on(operation, told))
-    return {o for o in operations if o.row in WRAPPED and o.result.type == I64 and o.result in told - small}
+    told -= small(function, given)
+    return {o for o in operations if o.row in WRAPPED and o.result.type == I64 and o.result in told}
 
 
 def _passed_on(operation: Operation, told: set[Value]) -> tuple[Value, ...]:

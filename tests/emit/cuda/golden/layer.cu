@@ -28,9 +28,10 @@ static __global__ void __launch_bounds__(256) layer_grad_2(const double *__restr
     /* programs.py:47  return np.sum(np.tanh(inputs @ weights + shifts) ** 2) */
     for (int64_t part = thread_y; part < parts; part += threads_y) {
         for (int64_t j = thread; j < weights_n1; j += threads) {
+            const int64_t size = ad_maximum_i64(ad_floordiv_i64(inputs_n0 + parts - 1, parts), 1);
             double shifts_bar = 0.0;
-            for (int64_t i = inputs_n0 - ad_floordiv_i64(inputs_n0 * part, parts) - 1; i > inputs_n0
-                    - ad_floordiv_i64(inputs_n0 * (part + 1), parts) - 1; --i) {
+            for (int64_t i = inputs_n0 - part * size - 1; i > inputs_n0
+                    - ad_minimum_i64(part * size + size, inputs_n0) - 1; --i) {
                 const double t1 = tanh(buffer[i * buffer_n1 + j] + shifts[j]);
                 shifts_bar += (1.0 - t1 * t1) * (t1 * 2.0);
             }

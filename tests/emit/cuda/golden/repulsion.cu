@@ -44,10 +44,11 @@ static __global__ void __launch_bounds__(256) repulsion_grad_2(const double *__r
         /* programs.py:29  for j in range(i + 1, len(points)): */
         for (int64_t j = first + thread; j < last; j += threads) {
             /* programs.py:28  for i in range(len(points)): */
+            const int64_t size = ad_maximum_i64(ad_floordiv_i64(points_n0 + parts - 1, parts), 1);
             double points_bar = 0.0;
             double points_bar_2 = 0.0;
-            for (int64_t i = points_n0 - ad_floordiv_i64(points_n0 * part, parts) - 1; i > points_n0
-                    - ad_floordiv_i64(points_n0 * (part + 1), parts) - 1; --i) {
+            for (int64_t i = points_n0 - part * size - 1; i > points_n0
+                    - ad_minimum_i64(part * size + size, points_n0) - 1; --i) {
                 if (i + 1 <= j && j < points_n0) {
                     /* programs.py:31  dy = points[i, 1] - points[j, 1] */
                     const double dy = points[i * 2 + 1] - points[j * 2 + 1];

@@ -82,41 +82,37 @@ static __global__ void __launch_bounds__(256) spread_grad_5(const double *__rest
 {
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int64_t threads = (int64_t)gridDim.x * blockDim.x;
-    const int64_t t1 = ad_add_i64(field_n0, -2);
-    const int64_t t2 = ad_add_i64(field_n1, -1);
-    const int64_t t3 = ad_add_i64(field_n0, -1);
     /* programs.py:15  moved[i, j] = field[i, j] + rate * (around - 4.0 * field[i, j]) */
     for (int64_t i = thread; i < field_n0; i += threads) {
-        const bool t4 = i >= 2;
-        const bool t5 = i < t1;
-        if (t4 && t5) {
-            const int64_t t6 = ad_add_i64(field_n1, -2);
-            if (t6 >= 2) {
+        const bool t1 = i >= 2;
+        const bool t2 = i < field_n0 - 2;
+        if (t1 && t2) {
+            if (field_n1 - 2 >= 2) {
                 field_bar[i * field_bar_n1] += rate * moved_bar[i * moved_bar_n1 + 1];
                 const double moved_bar_i_1 = moved_bar[i * moved_bar_n1 + 1];
                 field_bar[i * field_bar_n1 + 1] += rate
                         * (moved_bar[i * moved_bar_n1 + 2] + moved_bar[(i - 1) * moved_bar_n1 + 1]
                         + moved_bar[(i + 1) * moved_bar_n1 + 1] - 4.0 * moved_bar_i_1) + moved_bar_i_1;
-                const double moved_bar_i_t6 = moved_bar[i * moved_bar_n1 + t6];
-                const double t7 = rate * (moved_bar[i * moved_bar_n1 + field_n1 - 3]
-                        + moved_bar[(i - 1) * moved_bar_n1 + t6] + moved_bar[(i + 1) * moved_bar_n1 + t6] - 4.0
-                        * moved_bar_i_t6) + moved_bar_i_t6;
-                field_bar[i * field_bar_n1 + t6] += t7;
-                field_bar[i * field_bar_n1 + t2] += rate * moved_bar[i * moved_bar_n1 + t6];
+                const double moved_bar_i_field_n1_minus_2 = moved_bar[i * moved_bar_n1 + field_n1 - 2];
+                const double t3 = moved_bar[i * moved_bar_n1 + field_n1 - 3]
+                        + moved_bar[(i - 1) * moved_bar_n1 + field_n1 - 2]
+                        + moved_bar[(i + 1) * moved_bar_n1 + field_n1 - 2] - 4.0 * moved_bar_i_field_n1_minus_2;
+                field_bar[i * field_bar_n1 + field_n1 - 2] += rate * t3 + moved_bar_i_field_n1_minus_2;
+                field_bar[i * field_bar_n1 + field_n1 - 1] += rate * moved_bar[i * moved_bar_n1 + field_n1 - 2];
             } else {
                 for (int64_t j = 0; j < 2; ++j) {
-                    if (j < t6) {
+                    if (j < field_n1 - 2) {
                         field_bar[i * field_bar_n1 + j] += rate * moved_bar[i * moved_bar_n1 + j + 1];
                     }
-                    if (j >= 1 && j < t2) {
+                    if (j >= 1 && j < field_n1 - 1) {
                         const double moved_bar_i_j = moved_bar[i * moved_bar_n1 + j];
                         field_bar[i * field_bar_n1 + j] += rate
                                 * (moved_bar[(i - 1) * moved_bar_n1 + j] + moved_bar[(i + 1) * moved_bar_n1 + j]
                                 - 4.0 * moved_bar_i_j) + moved_bar_i_j;
                     }
                 }
-                for (int64_t j = ad_maximum_i64(t6, 2); j < field_n1; ++j) {
-                    if (j < t2) {
+                for (int64_t j = ad_maximum_i64(field_n1 - 2, 2); j < field_n1; ++j) {
+                    if (j < field_n1 - 1) {
                         const double moved_bar_i_j = moved_bar[i * moved_bar_n1 + j];
                         field_bar[i * field_bar_n1 + j] += rate
                                 * (moved_bar[(i - 1) * moved_bar_n1 + j] + moved_bar[(i + 1) * moved_bar_n1 + j]
@@ -126,16 +122,16 @@ static __global__ void __launch_bounds__(256) spread_grad_5(const double *__rest
                 }
             }
         } else {
-            if (t5) {
-                for (int64_t j = 1; j < t2; ++j) {
+            if (t2) {
+                for (int64_t j = 1; j < field_n1 - 1; ++j) {
                     field_bar[i * field_bar_n1 + j] += rate * moved_bar[(i + 1) * moved_bar_n1 + j];
                 }
             }
-            if (i >= 1 && i < t3) {
+            if (i >= 1 && i < field_n0 - 1) {
                 for (int64_t j = 0; j < field_n1 - 2; ++j) {
                     field_bar[i * field_bar_n1 + j] += rate * moved_bar[i * moved_bar_n1 + j + 1];
                 }
-                for (int64_t j = 1; j < t2; ++j) {
+                for (int64_t j = 1; j < field_n1 - 1; ++j) {
                     const double moved_bar_i_j = moved_bar[i * moved_bar_n1 + j];
                     field_bar[i * field_bar_n1 + j] += moved_bar_i_j - 4.0 * (rate * moved_bar_i_j);
                 }
@@ -143,8 +139,8 @@ static __global__ void __launch_bounds__(256) spread_grad_5(const double *__rest
                     field_bar[i * field_bar_n1 + j] += rate * moved_bar[i * moved_bar_n1 + j - 1];
                 }
             }
-            if (t4) {
-                for (int64_t j = 1; j < t2; ++j) {
+            if (t1) {
+                for (int64_t j = 1; j < field_n1 - 1; ++j) {
                     field_bar[i * field_bar_n1 + j] += rate * moved_bar[(i - 1) * moved_bar_n1 + j];
                 }
             }

@@ -1,0 +1,114 @@
+"""Kernels in the emulator: the numbers of the interpreter in every order of threads, no race, the first failure.
+
+Devices are made small (`few_threads`), so that each thread has several iterations, planes several blocks, and threads
+have parts and slices; one test runs kernels as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adgen.ir.interpret import ProgramError, run
+from adgen.ir.messages import filled
+from adgen.ir.nodes import Function
+from adgen.passes.pipeline import for_device
+from tests import device_programs
+from tests.device_programs import Sample
+from tests.emulated import ORDERS, Emulated, few_threads
+
+SAMPLES = device_programs.samples()
+FAILING = device_programs.failing()
+# whose sums depend on the order of threads where nothing is done about it
+MEETING = [sample for sample in SAMPLES if sample.program.__name__ in device_programs.MEETING]
+
+
+def functions_of(sample: Sample) -> list[tuple[Function, list[Any]]]:
+    """The gradient, which has the values too; the values alone where there is none or arguments are written."""
+    gradient = sample.gradient()
+    made = [] if gradient is None else [(gradient, [*sample.given(), *sample.seeds()])]
+    return [*made, (sample.value(), sample.given())] if not made or sample.writes else made
+
+
+def compiled(functions: list[Function], deterministic: bool = False) -> Emulated:
+    """One module of some functions, which counts races."""
+    with pytest.MonkeyPatch.context() as patch:
+        few_threads(patch)
+        patch.setenv("ADGEN_EMULATOR", "races")
+        return Emulated([for_device(function, deterministic) for function in functions])
+
+
+@pytest.fixture(scope="module")
+def usual() -> Emulated:
+    return compiled([function for sample in SAMPLES for function, _ in functions_of(sample)])
+
+
+@pytest.fixture(scope="module")
+def deterministic() -> Emulated:
+    return compiled([function for sample in MEETING for function, _ in functions_of(sample)], True)
+
+
+@pytest.fixture(scope="module")
+def checked() -> Emulated:
+    return compiled([sample.value() for sample in FAILING])
+
+
+def copied(arguments: list[Any]) -> list[Any]:
+    return [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+
+
+def assert_close(found: list[Any], wanted: list[Any]) -> None:
+    for one, other in zip(found, wanted, strict=True):
+        tolerance = 1e-5 if np.asarray(one).dtype == np.float32 else 1e-12
+        assert np.shape(one) == np.shape(other)
+        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+
+
+def outcomes(
+    module: Emulated, function: Function, arguments: list[Any], patch: pytest.MonkeyPatch
+) -> list[list[bytes]]:
+    """Assert that every order gives what the interpreter gives, without a race; the bits in each order."""
+    left = copied(arguments)
+    wanted = [*run(function, left).results, *left]
+    seen = []
+    for order in ORDERS:
+        patch.setenv("ADGEN_EMULATED_ORDER", order)
+        mine = copied(arguments)
+        failure, results = module.call(function.name, mine)
+        assert failure is None
+        assert module.races() == 0
+        assert_close([*results, *mine], wanted)
+        seen.append([np.asarray(value).tobytes() for value in (*results, *mine)])
+    return seen
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_as_the_interpreter(sample: Sample, usual: Emulated, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values, gradients and written arrays."""
+    for function, arguments in functions_of(sample):
+        outcomes(usual, function, arguments, monkeypatch)
+
+
+@pytest.mark.parametrize("sample", MEETING, ids=str)
+def test_deterministic(sample: Sample, deterministic: Emulated, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bits in all orders, without an atomic addition."""
+    assert "atomicAdd" not in deterministic.emitted.c_source
+    for function, arguments in functions_of(sample):
+        first, *others = outcomes(deterministic, function, arguments, monkeypatch)
+        assert all(other == first for other in others)
+
+
+@pytest.mark.parametrize("sample", FAILING, ids=str)
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_first_failure(sample: Sample, order: str, checked: Emulated, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is raised is what Python meets first, whichever thread comes first; noting it is no race."""
+    monkeypatch.setenv("ADGEN_EMULATED_ORDER", order)
+    with pytest.raises(ProgramError) as wanted:
+        run(sample.value(), sample.given())
+    failure, _ = checked.call(sample.name, sample.given())
+    assert failure is not None
+    exception, message = failure
+    assert (exception, filled(message, list(checked.detail))) == (wanted.value.exception, wanted.value.message)
+    assert checked.races() == 0
