@@ -18,11 +18,13 @@ import pytest
 import adgen
 from adgen.ahead import Options, compile_file
 from adgen.diagnostics import AdgenError
+from adgen.emit.cuda.host import FAILURE
 from adgen.frontend.complexes.types import C128
 from adgen.frontend.specs import StaticSpec, array_output
 from adgen.operators.jacobians import sizes
 from adgen.runtime.calls import Entry
 from adgen.runtime.devices import DeviceMemory
+from adgen.runtime.devices.calls import NOTED
 from adgen.runtime.devices.cuda import Cuda
 from adgen.runtime.devices.direct import device_call
 from adgen.runtime.devices.errors import cuda_error
@@ -385,7 +387,8 @@ def test_calls_in_a_graph(emulated: SimpleNamespace, libraries: SimpleNamespace)
 
 
 def test_checks_in_kernels(emulated: SimpleNamespace) -> None:
-    """Are the exceptions of Python, with its line."""
+    """Are the exceptions of Python, with its line; what they note has room in front of the workspace."""
+    assert NOTED == FAILURE * 8
     with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 with size 7") as raised:
         emulated.double(Interface(X), Interface(np.zeros(7)), BEYOND, 7)
     assert "y[i] = 2.0 * x[k[i]]" in str(raised.value)
