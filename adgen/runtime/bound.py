@@ -42,8 +42,10 @@ def bound_call(entry: Entry, leaves: Sequence[Any], out: Any = NOWHERE, part: in
     """
     program = entry.program
     if entry.on_device(leaves):
+        from adgen.runtime.devices.bound import BoundDeviceCall
+
         structure, targets = (program.output, []) if out is NOWHERE else destinations(entry, out, part)
-        return entry.device.bind(leaves, targets, structure)
+        return BoundDeviceCall(entry.device, leaves, targets, structure)
     given = [
         value if isinstance(leaf.spec, ArraySpec) else canonical(value, leaf.spec)
         for value, leaf in zip(leaves, program.leaves, strict=True)

@@ -24,6 +24,7 @@ from adgen.frontend.specs import StaticSpec, array_output
 from adgen.operators.jacobians import sizes
 from adgen.runtime.calls import Entry
 from adgen.runtime.devices import DeviceMemory
+from adgen.runtime.devices.bound import BoundDeviceCall
 from adgen.runtime.devices.calls import NOTED
 from adgen.runtime.devices.cuda import Cuda
 from adgen.runtime.devices.direct import device_call
@@ -272,7 +273,7 @@ def test_the_stream_of_the_arrays(emulated: SimpleNamespace, libraries: SimpleNa
     spy = spied(entry, energy_value_and_grad=launch)
     leaves = [Tensor(X), Tensor(W), 1.5]
     spy.run(leaves)
-    bound = spy.device.bind(leaves, [], entry.program.output)
+    bound = BoundDeviceCall(spy.device, leaves, [], entry.program.output)
     libraries.torch = 6
     bound()
     assert streams == [5, 6]
@@ -370,14 +371,14 @@ def test_calls_in_a_graph(emulated: SimpleNamespace, libraries: SimpleNamespace)
 
     spy = spied(entry, adgen_cuda_capturing=capturing, adgen_cuda_outcome=outcome)
     assert "captured in a graph" in refused("AD517", spy.run, [x, y, places, 7])
-    bound = spy.device.bind([x, y, places, 7], [], entry.program.output)
+    bound = BoundDeviceCall(spy.device, [x, y, places, 7], [], entry.program.output)
     libraries.torch = 5
     bound()
     assert not waited
     libraries.torch = 6
     with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 with size 7"):
         bound.check()
-    fine = spy.device.bind([x, y, Tensor(np.arange(7)), 7], [], entry.program.output)
+    fine = BoundDeviceCall(spy.device, [x, y, Tensor(np.arange(7)), 7], [], entry.program.output)
     fine()
     fine.check(7)
     assert waited == [6, 7]

@@ -15,6 +15,7 @@ call waits.  NumPy arrays are copied by the compiled code itself, with a warning
 | `host.py` | what NumPy arrays cost |
 | `cuda.py` | CUDA's runtime, of which `errors.py` explains the errors |
 | `workspaces.py` | scratch memory that calls reuse |
+| `bound.py` | calls with fixed arrays |
 | `calls.py`, `direct.py` | calls of compiled code, and those that are known to be of its types |
 """
 

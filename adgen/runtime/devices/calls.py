@@ -21,12 +21,12 @@ from adgen.frontend.specs import ArraySpec, OutputLeaf, OutputTree, Shapes, has_
 from adgen.ir.types import Buffer, Scalar
 from adgen.runtime.callcode import other_extents
 from adgen.runtime.convert import DTYPES, canonical, path_text
-from adgen.runtime.devices.arguments import Arguments, check, current_stream, device_arrays, refuse_overlap
+from adgen.runtime.devices.arguments import Arguments, check, device_arrays, refuse_overlap
 from adgen.runtime.devices.cuda import Cuda
 from adgen.runtime.devices.libraries import Make
 from adgen.runtime.devices.memory import DeviceMemory
 from adgen.runtime.devices.results import maker
-from adgen.runtime.devices.workspaces import BYTE, workspace
+from adgen.runtime.devices.workspaces import workspace
 from adgen.runtime.failures import out_of_memory
 from adgen.runtime.placement import Zeros
 from adgen.runtime.programs import DeviceEntry, Program
@@ -263,11 +263,7 @@ class DeviceCalls:
                 raise
             raise out_of_memory(self.program.function_name, prod(shape) * dtype.itemsize) from error
 
-    # -- calls that are made many times ------------------------------------------------------------------------------
-
-    def bind(self, leaves: Sequence[Any], targets: Sequence[Target], tree: OutputTree) -> BoundDeviceCall:
-        """A call with these arrays, whose memory is its own."""
-        return BoundDeviceCall(self, leaves, targets, tree)
+    # -- arguments that are kept ---------------------------------------------------------------------------------------
 
     def copies(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves, arrays copied on the device in the order of their stream."""
@@ -283,61 +279,6 @@ class DeviceCalls:
         if arguments.borrowed:
             cuda.synchronise(arguments.stream)
         return found
-
-
-class BoundDeviceCall:
-    """A call with fixed arrays, which can be captured in a graph: it owns its workspace, and allocates nothing.
-
-    It is put on the stream that is current when it is called.
-    """
-
-    def __init__(self, calls: DeviceCalls, leaves: Sequence[Any], targets: Sequence[Target], tree: OutputTree) -> None:
-        self.leaves, self.targets, self.tree = leaves, targets, tree
-        self.take(calls)
-
-    def take(self, calls: DeviceCalls) -> None:
-        """Use this code from now on."""
-        self.calls = calls
-        self.prepared = calls.prepare(self.leaves, self.targets)
-        with self.prepared.cuda.current():
-            self.memory = DeviceMemory((self.prepared.needed,), BYTE, self.prepared.cuda)
-        self.results = calls.assembled(self.prepared, self.tree)
-
-    def __call__(self) -> Any:
-        """The results for what the arrays hold now, in the same arrays each time.
-
-        Raises AdgenError for a check that failed, but not in a capture: see `check`.
-        """
-        try:
-            cuda, stream = self.prepared.cuda, current_stream(self.prepared.arguments)
-            with cuda.current():
-                status, details = self.calls.launch(self.prepared, stream, self.memory.pointer)
-                if status == 0 and self.calls.entry.noting and not cuda.capturing(stream):
-                    status, details = cuda.outcome(self.memory.pointer, stream)
-            other = self.calls.other(self.prepared.shapes) if status in self.calls.others else None
-            if other is not None:  # from the first call on, as these arrays keep their shapes
-                self.take(other)
-                return self()
-            if status:
-                raise self.calls.failed(status, details)
-        except AdgenError as error:
-            raise error.with_traceback(None) from None
-        return self.results
-
-    def check(self, stream: int | None = None) -> None:
-        """Wait for a stream, by default the current one, and raise the exception of a check that failed there.
-
-        That is how to find out after a graph was launched on it.
-        """
-        if not self.calls.entry.noting:
-            return
-        cuda = self.prepared.cuda
-        if stream is None:
-            stream = current_stream(self.prepared.arguments)
-        with cuda.current():
-            status, details = cuda.outcome(self.memory.pointer, stream)
-        if status:
-            raise self.calls.failed(status, details)
 
 
 def address_of(value: Any) -> int:
