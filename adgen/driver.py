@@ -26,7 +26,7 @@ from adgen.passes.localise import written_parameters
 from adgen.passes.pipeline import Watch, for_device, optimise, unwatched
 from adgen.runtime.differentiate import differentiate, differentiated, gradient_tree
 from adgen.runtime.missing import searches
-from adgen.runtime.programs import Program, Site
+from adgen.runtime.programs import DeviceEntry, Program, Site
 from adgen.runtime.tracing import begun
 from adgen.runtime.wrt import Wrt
 from adgen.toolchain import build, prepare
@@ -144,8 +144,9 @@ def lower_product(
 
 def program(primal: Lowered, wrt: Wrt | None, derived: Lowered, optimised: Function, emitted: Emitted) -> Program:
     """What is known about the entry point of an emitted function."""
+    interface = emitted.interfaces[optimised.name]
     return Program(
-        name=emitted.interfaces[optimised.name].c_name,
+        name=interface.c_name,
         function_name=primal.function.name,
         parameters=tuple(value.type for value in optimised.parameters),
         results=tuple(value.type for value in optimised.results),
@@ -157,7 +158,8 @@ def program(primal: Lowered, wrt: Wrt | None, derived: Lowered, optimised: Funct
         dependencies=tuple(replace(dependency, root=None) for dependency in primal.dependencies),
         differentiated=tuple(differentiated(primal.leaves, wrt)) if wrt else (),
         directions=gradient_tree(primal, wrt, 0) if wrt else None,
-        workspace=emitted.interfaces[optimised.name].workspace != "0",
+        workspace=interface.workspace != "0",
+        device=DeviceEntry(interface.device, interface.noting) if interface.device else None,
     )
 
 

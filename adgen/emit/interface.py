@@ -42,7 +42,8 @@ class Interface:
 
     `workspace` is the number of bytes as a formula ("0" for none), and `room` exactly where it is a number; `grows`
     tells that the function also uses the heap.  `extents` are those of the array results, as text.  `checks` are the
-    numbers that a status may be besides 0.
+    numbers that a status may be besides 0.  Of a function for arrays of the host that computes on a device, `device` is
+    the function for arrays of the device, and `noting` tells that checks may fail in its kernels.
     """
 
     name: str
@@ -55,3 +56,5 @@ class Interface:
     extents: tuple[tuple[str, ...], ...] = ()
     prototype: str = ""
     checks: range = range(0)
+    device: str = ""
+    noting: bool = False

@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import Lowered, ScalarSpec, Spec, StaticSpec
 from adgen.ir.types import BOOL, I64, Scalar
@@ -21,10 +19,11 @@ from adgen.operators.parallel import machine
 from adgen.operators.specialise import specialise
 from adgen.operators.targets import Target
 from adgen.runtime.accumulate import into
-from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
-from adgen.runtime.calls import Entry
+from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call, call_into
+from adgen.runtime.calls import Entry, not_on_a_device
 from adgen.runtime.directions import live_tangents
 from adgen.runtime.faults import NotScalar
+from adgen.runtime.placement import is_device_array, shape_of
 from adgen.runtime.programs import MATRICES, TANGENT
 from adgen.runtime.pullback import given_leaves, leaves_of
 from adgen.runtime.shortway import MISSING, ShortWay, has_short_way
@@ -69,6 +68,10 @@ class Operator:
 
     def specs(self, arguments: Mapping[str, Any]) -> dict[str, Spec]:
         """The types of arguments, and the values of those that decide what kinds of values there are."""
+        if not self.machine.target.is_device:
+            for name, value in arguments.items():  # those inside of containers are found when the code is called
+                if is_device_array(value):
+                    raise not_on_a_device(name, self.name)
         specs = describe_arguments(arguments)
         return specs | {name: StaticSpec(arguments[name]) for name in self.decisive if _is_option(specs[name])}
 
@@ -113,7 +116,7 @@ class Operator:
             return self.entry_at(arguments, product)
         except NotScalar as error:
             pure = self.entry_at(arguments, "pure")
-            shape = np.shape(pure.raw(*leaves_of(pure, arguments))) if error.is_array else None
+            shape = shape_of(pure.run(leaves_of(pure, arguments, allowed=True))) if error.is_array else None
             raise (error if shape is None else error.with_shape(shape)) from None
 
     def call(self, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -127,7 +130,7 @@ class Operator:
         if accumulate:
             return self.added(entry(arguments), entry, out)
         if out is not NOWHERE:
-            return bound_call(entry, given_leaves(entry, arguments), out, WITHIN.get(self.product))()
+            return call_into(entry, given_leaves(entry, arguments), out, WITHIN.get(self.product))
         return entry(arguments)
 
     def added(self, result: Any, entry: Entry, out: Any) -> Any:
@@ -153,7 +156,7 @@ class Operator:
         entry = self.entry_for(arguments)
         leaves = given_leaves(entry, arguments)
         if self.takes_tangent:
-            leaves += live_tangents(entry.program, tangent, leaves_of(entry, arguments))
+            leaves += live_tangents(entry.program, tangent, leaves_of(entry, arguments, allowed=True))
         return bound_call(entry, leaves, out, WITHIN.get(self.product))
 
     def no_tangent(self) -> AdgenError:

@@ -7,6 +7,7 @@ Comes in: a function and its arguments.  Goes out: for each result and each para
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from adgen.diagnostics import AdgenError
 from adgen.operators.core import Operator, dressed
 from adgen.operators.products import plain_operator
 from adgen.runtime.bound import bindable
+from adgen.runtime.placement import is_device_array, shape_of
 from adgen.runtime.pullback import leaves_of
 from adgen.runtime.trees import flatten
 
@@ -65,9 +67,12 @@ def sizes(args: tuple[Any, ...]) -> Any:
     found: list[Any] = []
     for x in args:
         kind = type(x)
-        if kind not in PLAIN:
+        if kind in PLAIN:
+            found.append(x.shape if kind is np.ndarray else x if kind is int else None)
+        elif is_device_array(x):
+            found.append(shape_of(x))
+        else:
             return None
-        found.append(x.shape if kind is np.ndarray else x if kind is int else None)
     return tuple(found)
 
 
@@ -82,11 +87,11 @@ def prefers_columns(operator: Operator, arguments: Mapping[str, Any]) -> bool:
     from adgen.runtime.differentiate import differentiated
 
     pure = operator.entry_at(arguments, "pure")
-    primals = leaves_of(pure, arguments)
+    primals = leaves_of(pure, arguments, allowed=True)
     places = differentiated(pure.program.leaves, operator.resolved(operator.specs(arguments)))
-    inputs = sum(np.size(primals[position]) for position in places)
+    inputs = sum(prod(shape_of(primals[position])) for position in places)
     if inputs <= FEW:
         return True
-    value = pure.raw(*primals)
-    outputs = sum(np.size(part) for _, part, _ in flatten(pure.program.output, value, "value"))
+    value = pure.run(primals)
+    outputs = sum(prod(shape_of(part)) for _, part, _ in flatten(pure.program.output, value, "value"))
     return inputs <= ROW_COST * outputs

@@ -10,7 +10,7 @@ from typing import Any
 from adgen.diagnostics import AdgenError
 from adgen.operators.core import Operator, dressed, function_of
 from adgen.operators.targets import Target
-from adgen.runtime.bound import NOWHERE, bindable, bound_call
+from adgen.runtime.bound import NOWHERE, bindable, call_into
 from adgen.runtime.directions import tangents
 from adgen.runtime.programs import TANGENT
 from adgen.runtime.pullback import Pullback, leaves_of
@@ -66,13 +66,13 @@ def along(operator: Operator, given: tuple[Any, ...], args: tuple[Any, ...], kwa
     tangent = own.pop(TANGENT)
     arguments = operator.arguments(args, own)
     entry = operator.entry_for(arguments)
-    primals = leaves_of(entry, arguments)
+    primals = leaves_of(entry, arguments, allowed=True)
     directions = tangents(entry.program, tangent, primals)
     if operator.short is not None and len(given) == len(arguments) + 1:
         operator.short.learn_along(entry, operator.specs(arguments), arguments, given)
     if out is not NOWHERE:
-        return bound_call(entry, [*primals, *directions], out)()
-    return entry.raw(*primals, *directions)
+        return call_into(entry, [*primals, *directions], out)
+    return entry.run([*primals, *directions])
 
 
 def vjp_operator(function: Function, wrt: Any = None, memory: str | int | None = None) -> Function:
@@ -92,5 +92,5 @@ def vjp_operator(function: Function, wrt: Any = None, memory: str | int | None =
 def pulled(operator: Operator, arguments: Mapping[str, Any]) -> Pullback:
     """The pullback at some arguments."""
     primal, entry = operator.entry_at(arguments, "pure"), operator.entry_at(arguments, "vjp")
-    primals = leaves_of(primal, arguments)
-    return Pullback(primal, entry, primal.raw(*primals), primals, operator.target.function)
+    primals = leaves_of(primal, arguments, allowed=True)
+    return Pullback(primal, entry, primal.run(primals), primals, operator.target.function)

@@ -91,7 +91,7 @@ def make(
         freed = free(wider or specs)
         return specialise(alive, freed, product, wrt, machine) if freed != specs else None
 
-    return Entry(program, load(library), names, stretching, fast_calls())
+    return Entry(program, load(library), names, stretching, fast_calls(), telling=True)
 
 
 def explained(error: AdgenError, specs: Mapping[str, Spec]) -> AdgenError:

@@ -12,6 +12,7 @@ import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import OutputTree
+from adgen.runtime.placement import is_device_array
 from adgen.runtime.trees import flatten
 
 
@@ -21,6 +22,13 @@ def into(tree: OutputTree, gradient: Any, out: Any, accumulate: bool) -> Any:
         targets = [(part, name) for _, part, name in flatten(tree, out, "out")]
     except ValueError as error:
         raise AdgenError("AD150", str(error), help="give `out` the structure of the gradient") from None
+    for target, name in targets:
+        if is_device_array(target):
+            raise AdgenError(
+                "AD139",
+                f"{name} is on a device, where gradients are not added up",
+                help="add it where it is: array += gradient, or pass out= without accumulate=True",
+            )
     parts = [np.asarray(part) for _, part, _ in flatten(tree, gradient, "gradient")]
     for (target, name), part in zip(targets, parts, strict=True):
         if not isinstance(target, np.ndarray):

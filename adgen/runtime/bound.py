@@ -41,6 +41,11 @@ def bound_call(entry: Entry, leaves: Sequence[Any], out: Any = NOWHERE, part: in
     With `part`, `out` is for that part of the results.  Numbers are fixed from now on.
     """
     program = entry.program
+    if entry.on_device(leaves):
+        from adgen.runtime.devices.bound import BoundDeviceCall
+
+        structure, targets = (program.output, []) if out is NOWHERE else destinations(entry, out, part)
+        return BoundDeviceCall(entry.device, leaves, targets, structure)
     given = [
         value if isinstance(leaf.spec, ArraySpec) else canonical(value, leaf.spec)
         for value, leaf in zip(leaves, program.leaves, strict=True)
@@ -55,10 +60,18 @@ def bound_call(entry: Entry, leaves: Sequence[Any], out: Any = NOWHERE, part: in
     usable = all(value is not None for value in held) and all(
         target is None or is_plain(target, kind) for target, kind in zip(outputs, program.results)
     )
-    if not usable or entry.calls is None or not entry.is_short:
+    if not usable or entry.calls is None or entry.short is None:
         return slow
-    made: Callable[[], Any] = entry.calls.Bound(entry.raw, tuple(held), outputs, steps(tree), slow.settle, slow)
+    made: Callable[[], Any] = entry.calls.Bound(entry.short, tuple(held), outputs, steps(tree), slow.settle, slow)
     return made
+
+
+def call_into(entry: Entry, leaves: Sequence[Any], out: Any, part: int | None = None) -> Any:
+    """One call of an entry with these leaves, whose results, or with `part` that part of them, go into `out`."""
+    if entry.on_device(leaves):
+        tree, targets = destinations(entry, out, part)
+        return entry.device(leaves, targets, tree)
+    return bound_call(entry, leaves, out, part)()
 
 
 def bindable(wrapper: Callable[..., Any], bind: Callable[..., Callable[[], Any]]) -> Callable[..., Any]:
@@ -157,18 +170,23 @@ def placed(entry: Entry, given: Sequence[Any], out: Any, part: int | None) -> tu
 
     Raises AdgenError when `out` has another structure, or an array in it does not fit.
     """
-    program = entry.program
-    whole = program.output
-    wanted = whole if part is None else item_of(whole, part)
-    if has_complex_output(wanted):
-        raise AdgenError("AD166", "complex results cannot go into `out`", help="copy them: array[...] = f(x)")
-    outputs: Outputs = [None for _ in program.results]
-    for leaf, target, name in targets_of(wanted, out):
+    tree, targets = destinations(entry, out, part)
+    outputs: Outputs = [None for _ in entry.program.results]
+    for leaf, target, name in targets:
         check_target(target, leaf, name)
         outputs[leaf.index] = target
         check_apart(entry, given, outputs, leaf.index, name)
+    return tree, outputs
+
+
+def destinations(entry: Entry, out: Any, part: int | None) -> tuple[OutputTree, list[tuple[OutputLeaf, Any, str]]]:
+    """The output with `out` in the place of what it is for, and the arrays in it as `targets_of` gives them."""
+    whole = entry.program.output
+    wanted = whole if part is None else item_of(whole, part)
+    if has_complex_output(wanted):
+        raise AdgenError("AD166", "complex results cannot go into `out`", help="copy them: array[...] = f(x)")
     constant = OutputConstant(out)
-    return constant if part is None else with_item(whole, part, constant), outputs
+    return constant if part is None else with_item(whole, part, constant), targets_of(wanted, out)
 
 
 def targets_of(wanted: OutputTree, out: Any) -> list[tuple[OutputLeaf, Any, str]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,9 +42,13 @@ from adgen.runtime.convert import (
 )
 from adgen.runtime.failures import OUT_OF_MEMORY, failure, out_of_memory
 from adgen.runtime.fastcalls import element_of, leaf_parameters, leaves_among, results_of, steps
+from adgen.runtime.placement import is_device_array
 from adgen.runtime.programs import Program
-from adgen.runtime.signatures import is_fixed
+from adgen.runtime.signatures import ArgumentError, is_fixed
 from adgen.runtime.workspace import KEPT_BYTES, Workspace
+
+if TYPE_CHECKING:
+    from adgen.runtime.devices.calls import DeviceCalls
 
 C_TYPES = {"f64": "double", "f32": "float", "bool": "_Bool", **{k.name: f"{k.full_name}_t" for k in INTEGERS}}
 
@@ -58,7 +62,8 @@ class Entry:
     """One compiled entry point, ready to be called; `raw` takes the leaves of the arguments in canonical form.
 
     `stretching` gives what to call instead for arrays of these shapes, when the code takes others for granted.
-    `calls` is the extension module that makes calls short, where there is one.
+    `calls` is the extension module that makes calls short, where there is one.  With `telling`, the first call with
+    NumPy arrays warns of what it costs to copy them to a device.
     """
 
     def __init__(
@@ -68,6 +73,7 @@ class Entry:
         namespace: Mapping[str, Any] | None = None,
         stretching: Callable[[Shapes], Entry | None] = no_other,
         calls: Any = None,
+        telling: bool = False,
     ) -> None:
         self.program = program
         self.library = library
@@ -79,8 +85,10 @@ class Entry:
         self.other_statuses = other_extents(program)
         self.calls = calls if calls and hasattr(library.lib, f"adgen_calls_{program.name}") else None
         fast = self.fast(leaf_parameters(program), lambda *leaves: self.cffi_raw(*leaves))
-        self.is_short = fast is not None
+        self.short: Callable[..., Any] | None = fast
         self.raw: Callable[..., Any] = fast or self.cffi_raw
+        if telling and program.device and not hasattr(library.lib, "adgen_emulated_races"):
+            self.raw = self._with_warning(self.raw)
 
     def __call__(self, arguments: Mapping[str, Any]) -> Any:
         """Call with arguments by parameter name, of the types that the program was made for."""
@@ -88,6 +96,8 @@ class Entry:
 
     def with_leaves(self, given: Sequence[Any]) -> Any:
         """Call with the leaves of the arguments as they are."""
+        if self.on_device(given):
+            return self.device(given)
         program = self.program
         self.check_guarded(given)
         values = [canonical(value, leaf.spec) for value, leaf in zip(given, program.leaves, strict=True)]
@@ -96,6 +106,55 @@ class Entry:
             if values[position] is not given[position]:
                 restore(given[position], values[position], program.leaves[position].spec)
         return results
+
+    def run(self, values: Sequence[Any]) -> Any:
+        """Call with the leaves in canonical form, arrays where they are."""
+        return self.device(values) if self.on_device(values) else self.raw(*values)
+
+    def on_device(self, given: Sequence[Any], able: bool = True) -> bool:
+        """True when an array among the leaves is on a device.
+
+        Raises AdgenError when the code is for the processor, or what it is called for not `able` to take such arrays.
+        """
+        for value, leaf in zip(given, self.program.leaves):
+            if type(value) is np.ndarray or not isinstance(leaf.spec, ArraySpec) or not is_device_array(value):
+                continue
+            name = path_text(leaf.path)
+            if self.program.device is None:
+                raise not_on_a_device(name, self.program.function_name)
+            if not able:
+                function = self.program.function_name
+                raise ArgumentError(
+                    "AD139",
+                    f"argument `{name}` is on a device, and this operator on `{function}` takes NumPy arrays",
+                    help="copy it to the host",
+                )
+            return True
+        return False
+
+    @cached_property
+    def device(self) -> DeviceCalls:
+        """The calls with arrays that are on a device."""
+        from adgen.runtime.devices.calls import DeviceCalls
+
+        def other(shapes: Shapes) -> DeviceCalls | None:
+            found = self.stretching(shapes)
+            return None if found is None else found.device
+
+        return DeviceCalls(self.program, self.library, C_TYPES, self.exception, other)
+
+    def _with_warning(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """`raw` for the first time, which tells what copies cost."""
+
+        def first(*leaves: Any) -> Any:
+            from adgen.runtime.devices.host import warn_of_copies
+
+            results = call(*leaves)
+            self.raw = call
+            warn_of_copies(self.program, leaves, results)
+            return results
+
+        return first
 
     @cached_property
     def flat(self) -> Entry:
@@ -230,10 +289,24 @@ class Entry:
 
     def exception(self, status: int, details: Sequence[int]) -> AdgenError:
         """The exception that a status means."""
+        name = self.program.function_name
         if status == OUT_OF_MEMORY:
-            return out_of_memory(self.program.function_name)
+            return out_of_memory(name, details[1] if self.program.device else 0)
+        if status < 0:
+            from adgen.runtime.devices.cuda import Cuda
+
+            return Cuda(self.library, name).error(details[0])
         site = self.program.sites[status - 1]
         return failure(site.exception, site.message, site.span, details, self.user_names)
+
+
+def not_on_a_device(name: str, function_name: str) -> AdgenError:
+    """The exception for an array on a device where code is for the processor."""
+    return ArgumentError(
+        "AD139",
+        f"argument `{name}` is on a device, and `{function_name}` is compiled for the processor",
+        help="copy it to the host, or compile for a device: with adgen.target('cuda'): g = adgen.grad(f)",
+    )
 
 
 def direct_call(

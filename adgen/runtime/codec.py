@@ -29,7 +29,7 @@ from adgen.frontend.specs import (
     StructSpec,
 )
 from adgen.ir.types import parse_type
-from adgen.runtime.programs import Program, Site
+from adgen.runtime.programs import DeviceEntry, Program, Site
 from adgen.runtime.trees import named_tuple
 
 Data = Any
@@ -54,6 +54,7 @@ def encode_program(program: Program) -> Data:
         "differentiated": list(program.differentiated),
         "directions": None if program.directions is None else encode_tree(program.directions),
         "workspace": program.workspace,
+        "device": program.device and list(program.device),
     }
 
 
@@ -72,6 +73,7 @@ def decode_program(data: Data, sites: tuple[Site, ...]) -> Program:
         differentiated=tuple(data["differentiated"]),
         directions=None if data["directions"] is None else decode_tree(data["directions"]),
         workspace=data["workspace"],
+        device=DeviceEntry(*data["device"]) if data["device"] else None,
     )
 
 

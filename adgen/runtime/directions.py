@@ -17,6 +17,7 @@ from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import ArraySpec, OutputLeaf, OutputTree, ScalarSpec, Spec, bound
 from adgen.ir.types import Scalar
 from adgen.runtime.convert import DTYPES, canonical
+from adgen.runtime.placement import Zeros, form_of, is_device_array, shape_of
 from adgen.runtime.programs import COTANGENT, TANGENT, Program
 from adgen.runtime.trees import flatten
 
@@ -31,7 +32,7 @@ def tangents(program: Program, given: Any, primals: Sequence[Any]) -> list[Any]:
     assert program.directions is not None
     parts = _parts(program.directions, given, "tangent")
     return [
-        direction(part, program.leaves[position].spec, np.shape(primals[position]), name, "the argument")
+        direction(part, program.leaves[position].spec, shape_of(primals[position]), name, "the argument")
         for position, (_, part, name) in zip(program.differentiated, parts, strict=True)
     ]
 
@@ -68,9 +69,10 @@ def cotangents(pullback: Program, output: OutputTree, given: Any, value: Any, pr
     Raises AdgenError when they do not fit.
     """
     wanted = [(int(leaf.path[1]), leaf.spec) for leaf in pullback.leaves if leaf.path[0] == COTANGENT]
-    shapes = {leaf.index: np.shape(part) for leaf, part, _ in _parts(output, value, "value")}
+    shapes = {leaf.index: shape_of(part) for leaf, part, _ in _parts(output, value, "value")}
     parts = {} if given is None else {leaf.index: p for leaf, *p in _parts(output, given, "cotangent")}
-    found = []
+    zeros = Zeros if any(map(is_device_array, primals)) else np.zeros
+    found: list[Any] = []
     for position, spec in wanted:
         if position in parts:
             part, name = parts[position]
@@ -79,8 +81,8 @@ def cotangents(pullback: Program, output: OutputTree, given: Any, value: Any, pr
             found.append(0.0)
         else:
             hidden = pullback.guarded[position - len(shapes)] if position not in shapes else None
-            shape = shapes[position] if hidden is None else np.shape(primals[hidden])
-            found.append(np.zeros(shape, DTYPES[spec.element]))
+            shape = shapes[position] if hidden is None else shape_of(primals[hidden])
+            found.append(zeros(shape, DTYPES[spec.element]))
     return found
 
 
@@ -93,19 +95,38 @@ def _parts(tree: OutputTree, given: Any, name: str) -> list[tuple[OutputLeaf, An
 
 def direction(given: Any, spec: ScalarSpec | ArraySpec, shape: tuple[int, ...], name: str, owner: str) -> Any:
     """One tangent or cotangent, with the dtype and the shape of its owner."""
+    if is_device_array(given):
+        return _on_device(given, spec, shape, name, owner)
     try:
         array = np.asarray(given)
     except ValueError:
         array = np.asarray(given, dtype=object)
     if array.dtype.kind not in REAL_KINDS:
         raise AdgenError("AD151", f"{name} has dtype {array.dtype}, and must be real numbers", help="pass floats")
-    if array.shape != shape:
+    _check_shape(array.shape, shape, name, owner)
+    return canonical(array, spec)
+
+
+def _on_device(given: Any, spec: ScalarSpec | ArraySpec, shape: tuple[int, ...], name: str, owner: str) -> Any:
+    """A direction that stays where it is."""
+    dtype, own = form_of(given, name)
+    _check_shape(own, shape, name, owner)
+    if isinstance(spec, ScalarSpec):
+        help = f"fetch it once, which waits for it: {name}.item()"
+        raise AdgenError("AD152", f"{name} is on a device, and {owner} is passed by value", help=help)
+    if dtype != DTYPES[spec.element]:
+        wanted = f"convert it to {DTYPES[spec.element]}"
+        raise AdgenError("AD151", f"{name} has dtype {dtype}, and {owner} has {DTYPES[spec.element]}", help=wanted)
+    return given
+
+
+def _check_shape(shape: tuple[int, ...], wanted: tuple[int, ...], name: str, owner: str) -> None:
+    if shape != wanted:
         raise AdgenError(
             "AD152",
-            f"{name} has shape {array.shape}, but {owner} has shape {shape}",
-            help=f"pass an array of shape {shape}" if shape else "pass a number",
+            f"{name} has shape {shape}, but {owner} has shape {wanted}",
+            help=f"pass an array of shape {wanted}" if wanted else "pass a number",
         )
-    return canonical(array, spec)
 
 
 def units(shape: tuple[int, ...], element: Scalar) -> Iterator[tuple[tuple[int, ...], Any]]:

@@ -79,6 +79,15 @@ def _combine(python: type[Any]) -> type[AdgenError]:
     return kind
 
 
-def out_of_memory(name: str) -> AdgenError:
-    """The exception for a call that could not get its memory."""
-    return combined(MemoryError)("AD610", f"`{name}` ran out of memory", help="call it with smaller arrays")
+def out_of_memory(name: str, size: int = 0) -> AdgenError:
+    """The exception for a call that could not get its memory; `size` is how much it asked for on a device, if known."""
+    asked = f": the device has no {amount(size)} left" if size else ""
+    return combined(MemoryError)("AD610", f"`{name}` ran out of memory{asked}", help="call it with smaller arrays")
+
+
+def amount(size: int) -> str:
+    """Bytes as one reads them."""
+    for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size} bytes"

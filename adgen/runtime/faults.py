@@ -1,10 +1,14 @@
-"""The error for a gradient of something that is not one number.  It is apart so that raising it imports no compiler."""
+"""Exception classes.  They are apart so that raising them imports no compiler, and nothing that they are raised in."""
 
 from __future__ import annotations
 
 from adgen.diagnostics import AdgenError, Span
 
 HELP = "reduce it to one number, or use adgen.vjp with a cotangent, or adgen.jacobian"
+
+
+class ArgumentError(AdgenError, TypeError):
+    """An argument of a kind that does not fit."""
 
 
 class NotScalar(AdgenError):

@@ -20,11 +20,12 @@ from adgen.diagnostics import AdgenError
 from adgen.frontend.complexes.types import Complex
 from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, bound
 from adgen.ir.types import BOOL, Scalar
-from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call
+from adgen.runtime.bound import NOWHERE, WITHIN, bindable, bound_call, call_into
 from adgen.runtime.calls import Entry
 from adgen.runtime.codec import decode_constant, decode_program, decode_site, decode_spec
 from adgen.runtime.convert import DTYPES, leaf_value, path_text
 from adgen.runtime.directions import live_tangents, tangents
+from adgen.runtime.placement import form_of, is_device_array, shape_of
 from adgen.runtime.programs import MATRICES, TANGENT
 from adgen.runtime.pullback import Pullback, given_leaves, leaves_of
 from adgen.runtime.shortway import MISSING as NOT_GIVEN
@@ -42,7 +43,7 @@ def functions(library: Any, folder: str | Path) -> dict[str, Callable[..., Any]]
     sites = tuple(decode_site(site) for site in data["sites"])
     calls = load_calls(Path(folder) / FILE)
     programs = [decode_program(program, sites) for program in data["programs"]]
-    entries = {program.name: Entry(program, library, calls=calls) for program in programs}
+    entries = {program.name: Entry(program, library, calls=calls, telling=True) for program in programs}
     found = {}
     for item in data["functions"]:
         signature = Signature(item)
@@ -116,18 +117,32 @@ def fitted(value: Any, spec: ScalarSpec | ArraySpec, name: str) -> Any:
 
     Raises AdgenError when there is none.
     """
+    if isinstance(spec, ArraySpec) and is_device_array(value):
+        return _fitted_on_device(value, spec, name)
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     rank = spec.rank if isinstance(spec, ArraySpec) else 0
     weak = type(value) is float and spec.element.is_float  # Python has no others
     if array.ndim != rank or not (weak or _fits(array, spec.element)):
-        wanted = f"an array {spec}" if isinstance(spec, ArraySpec) else f"a number of type {spec}"
         given = f"an array of rank {array.ndim} and dtype {array.dtype}" if array.ndim else f"a {type(value).__name__}"
-        raise ArgumentError(
-            "AD173",
-            f"argument `{name}` must be {wanted}, not {given}",
-            help=f'pass that, or compile for the other type: --arg "{name.partition(".")[0].partition("[")[0]}: ..."',
-        )
+        raise _unfit(name, spec, given)
     return array if isinstance(spec, ArraySpec) else array.item()
+
+
+def _fitted_on_device(value: Any, spec: ArraySpec, name: str) -> Any:
+    """An array on a device, of which nothing can become anything else."""
+    dtype, shape = form_of(value, name)
+    if len(shape) != spec.rank or dtype != DTYPES[spec.element]:
+        raise _unfit(name, spec, f"an array of rank {len(shape)} and dtype {dtype}")
+    return value
+
+
+def _unfit(name: str, spec: ScalarSpec | ArraySpec, given: str) -> AdgenError:
+    wanted = f"an array {spec}" if isinstance(spec, ArraySpec) else f"a number of type {spec}"
+    return ArgumentError(
+        "AD173",
+        f"argument `{name}` must be {wanted}, not {given}",
+        help=f'pass that, or compile for the other type: --arg "{name.partition(".")[0].partition("[")[0]}: ..."',
+    )
 
 
 def _fits(array: np.ndarray[Any, Any], element: Scalar) -> bool:
@@ -166,7 +181,7 @@ def check_extents(specs: Mapping[str, Spec], arguments: Mapping[str, Any]) -> No
     for name, spec in specs.items():
         if not isinstance(spec, ArraySpec) or not spec.extents:
             continue
-        for axis, (wanted, extent) in enumerate(zip(spec.extents, arguments[name].shape, strict=True)):
+        for axis, (wanted, extent) in enumerate(zip(spec.extents, shape_of(arguments[name]), strict=True)):
             if not bound(wanted):
                 continue
             size, owner = (wanted, "its type") if isinstance(wanted, int) else known.setdefault(wanted, (extent, name))
@@ -191,7 +206,7 @@ def plain_function(signature: Signature, name: str, entry: Entry, part: int | No
             if short and _exact(given, signature.specs):
                 short.learn(entry, signature.specs, arguments, given)
             if out is not NOWHERE:
-                return bound_call(entry, given_leaves(entry, arguments), out, part)()
+                return call_into(entry, given_leaves(entry, arguments), out, part)
             return entry(arguments)
         except AdgenError as error:
             raise error.with_traceback(None) from None
@@ -231,13 +246,13 @@ def tangent_function(signature: Signature, name: str, entry: Entry) -> Callable[
             out, own = signature.without_out(kwargs)
             tangent = own.pop(TANGENT, NOT_GIVEN)
             arguments = checked(args, tangent, own)
-            primals = leaves_of(entry, arguments)
+            primals = leaves_of(entry, arguments, allowed=True)
             directions = tangents(entry.program, tangent, primals)
             if short and _exact(given[:-1], signature.specs):
                 short.learn_along(entry, signature.specs, arguments, given)
             if out is not NOWHERE:
-                return bound_call(entry, [*primals, *directions], out)()
-            return entry.raw(*primals, *directions)
+                return call_into(entry, [*primals, *directions], out)
+            return entry.run([*primals, *directions])
         except AdgenError as error:
             raise error.with_traceback(None) from None
 
@@ -250,7 +265,7 @@ def tangent_function(signature: Signature, name: str, entry: Entry) -> Callable[
         out, own = signature.without_out(kwargs)
         tangent = own.pop(TANGENT, NOT_GIVEN)
         arguments = checked(args, tangent, own)
-        directions = live_tangents(entry.program, tangent, leaves_of(entry, arguments))
+        directions = live_tangents(entry.program, tangent, leaves_of(entry, arguments, allowed=True))
         return bound_call(entry, [*given_leaves(entry, arguments), *directions], out)
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -266,8 +281,9 @@ def pullback_function(signature: Signature, name: str, primal: Entry, entry: Ent
 
     def function(*args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
         try:
-            primals = leaves_of(primal, signature.arguments(name, args, kwargs, primal.program.leaves))
-            pullback = Pullback(primal, entry, primal.raw(*primals), primals)
+            arguments = signature.arguments(name, args, kwargs, primal.program.leaves)
+            primals = leaves_of(primal, arguments, allowed=True)
+            pullback = Pullback(primal, entry, primal.run(primals), primals)
         except AdgenError as error:
             raise error.with_traceback(None) from None
         return pullback.value, pullback

@@ -31,6 +31,13 @@ class Site(NamedTuple):
     span: Span | None
 
 
+class DeviceEntry(NamedTuple):
+    """The function for arrays that are on a device: its C symbol, and whether checks may fail in its kernels."""
+
+    name: str
+    noting: bool
+
+
 @dataclass(frozen=True)
 class Program:
     """One entry point.
@@ -40,6 +47,7 @@ class Program:
     stores into: no other array may share their memory, even where a derivative works on a copy.  `dependencies` are
     what the Python function read while it was compiled: the program is right for as long as they are what they were.
     `differentiated` are the leaves that derivatives are taken for, `directions` the structure of a tangent of them.
+    `device` is there where the code runs on a device; `name` then takes arrays of the host nevertheless.
     """
 
     name: str
@@ -55,6 +63,7 @@ class Program:
     differentiated: tuple[int, ...] = ()
     directions: OutputTree | None = None
     workspace: bool = True
+    device: DeviceEntry | None = None
 
     def current(self, function: Any) -> bool:
         """True when what the program depends on is still what it was."""

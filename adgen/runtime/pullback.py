@@ -13,16 +13,20 @@ import numpy as np
 from adgen.diagnostics import AdgenError
 from adgen.frontend.specs import OutputLeaf
 from adgen.runtime.accumulate import into
+from adgen.runtime.bound import call_into
 from adgen.runtime.calls import Entry
 from adgen.runtime.convert import canonical, leaf_value
 from adgen.runtime.directions import cotangents
+from adgen.runtime.placement import shape_of
 
 MISSING = object()
 
 
-def leaves_of(entry: Entry, arguments: Mapping[str, Any]) -> list[Any]:
-    """The function's own leaves, in canonical form."""
+def leaves_of(entry: Entry, arguments: Mapping[str, Any], allowed: bool = False) -> list[Any]:
+    """The function's own leaves, in canonical form; arrays on a device, where those are `allowed`, as they are."""
     given = given_leaves(entry, arguments)
+    if entry.on_device(given, allowed):
+        return given
     entry.check_guarded(given)
     return [canonical(value, leaf.spec) for value, leaf in zip(given, entry.program.leaves)]
 
@@ -44,7 +48,10 @@ class Pullback:
         self.entry = entry
         self.value = value
         self.function = function
-        self.primals = [np.array(v, copy=True) if isinstance(v, np.ndarray) else v for v in primals]
+        if primal.on_device(primals):
+            self.primals = primal.device.copies(primals)
+        else:
+            self.primals = [np.array(v, copy=True) if isinstance(v, np.ndarray) else v for v in primals]
 
     def __call__(self, cotangent: Any = MISSING, *, out: Any = None, accumulate: bool = False) -> Any:
         """The gradients of the sum of results weighted by the cotangent, which is 1 for a number where it is not given.
@@ -57,6 +64,8 @@ class Pullback:
             found = cotangents(self.entry.program, self.primal.program.output, cotangent, self.value, self.primals)
             directions = self.entry.program.directions
             assert directions is not None
+            if out is not None and not accumulate and self.entry.on_device(leaves := [*self.primals, *found]):
+                return call_into(self.entry, leaves, out)
             return self.pull(found) if out is None else into(directions, self.pull(found), out, accumulate)
         except AdgenError as error:
             raise error.with_traceback(None) from None
@@ -66,7 +75,7 @@ class Pullback:
         output = self.primal.program.output
         if isinstance(output, OutputLeaf) and output.rank is None:
             return 1.0
-        shape = f"an array of shape {np.shape(self.value)}" if isinstance(output, OutputLeaf) else "no number"
+        shape = f"an array of shape {shape_of(self.value)}" if isinstance(output, OutputLeaf) else "no number"
         help = "pass one with the structure and shape of the result: pullback(np.ones(shape))"
         raise AdgenError(
             "AD155", f"the result is not a scalar but {shape}, so the pullback needs a cotangent", help=help
@@ -74,7 +83,7 @@ class Pullback:
 
     def pull(self, found: Sequence[Any]) -> Any:
         """The gradients for one cotangent a floating-point result, in the order of the compiled code."""
-        return self.entry.raw(*self.primals, *found)
+        return self.entry.run([*self.primals, *found])
 
     def zeros(self) -> list[Any]:
         """Cotangents that are all zero."""

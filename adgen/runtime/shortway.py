@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from adgen.frontend.specs import ArraySpec, OutputLeaf, OutputStruct, OutputTree, Spec
 from adgen.runtime.calls import Entry, direct_call
 from adgen.runtime.directions import with_direction
@@ -112,6 +114,9 @@ class ShortWay:
     ) -> None:
         """From now on, arguments of these types go to this entry straight away."""
         types = tuple(map(type, given))
+        if any(isinstance(s, ArraySpec) and not isinstance(arguments[n], np.ndarray) for n, s in specs.items()):
+            self.learn_on_device(entry, specs, arguments, given)
+            return
         key = (specs_key(specs), types)
         with self.lock:
             if key in self.learned or types in self.direct:
@@ -125,6 +130,18 @@ class ShortWay:
             direct = direct_call(entry, specs, arguments, present, lambda *given: self.slow(given, *self.named(given)))
             if direct is not None:
                 self.direct[types] = direct
+
+    def learn_on_device(
+        self, entry: Entry, specs: Mapping[str, Spec], arguments: Mapping[str, Any], given: Sequence[Any]
+    ) -> None:
+        """The same where arrays are on a device: the last such arguments of these types go there straight away."""
+        from adgen.runtime.devices.direct import device_call
+
+        present = [value is not MISSING for value in given]
+        direct = device_call(entry, specs, arguments, present, lambda *given: self.slow(given, *self.named(given)))
+        if direct is not None:
+            with self.lock:
+                self.direct[tuple(map(type, given))] = direct
 
     def add(self, entry: Entry, specs: Mapping[str, Spec], arguments: Mapping[str, Any], given: Sequence[Any]) -> bool:
         """Put a short call behind those that there are; False when these arguments have none."""

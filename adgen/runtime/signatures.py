@@ -21,6 +21,8 @@ from adgen.frontend.complexes.types import C64, C128
 from adgen.frontend.dependencies import fingerprint
 from adgen.frontend.specs import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, complex_spec
 from adgen.ir.types import BOOL, F32, F64, I64, SCALARS, Scalar
+from adgen.runtime.faults import ArgumentError as ArgumentError
+from adgen.runtime.placement import form_of, is_device_array, place_of
 
 EMPTY = inspect.Parameter.empty
 STATIC_TYPES = (
@@ -68,10 +70,6 @@ def bind(signature: inspect.Signature, name: str, args: tuple[Any, ...], kwargs:
         name for name, parameter in signature.parameters.items() if name not in given and parameter.default is not EMPTY
     )
     return arguments
-
-
-class ArgumentError(AdgenError, TypeError):
-    """An argument of a kind that does not fit."""
 
 
 def describe_arguments(arguments: Mapping[str, Any]) -> dict[str, Spec]:
@@ -125,11 +123,27 @@ def _array(value: np.ndarray[Any, Any], name: str) -> Spec:
             f"argument `{name}` is a {type(value).__name__}, whose arithmetic is not that of an array",
             help=f"pass an ordinary array: np.asarray({name.split('[')[0]})",
         )
-    if value.dtype.kind == "c":
-        kind = complex_kind(value.dtype, name)
-        return ArraySpec(C64 if kind is np.complex64 else C128, value.ndim) if value.ndim else complex_spec(kind, False)
-    element = element_of(value.dtype, name)
-    return ArraySpec(element, value.ndim) if value.ndim else ScalarSpec(element, False)
+    return _of_form(value.dtype, value.ndim, name)
+
+
+def _of_form(dtype: np.dtype[Any], rank: int, name: str) -> Spec:
+    if dtype.kind == "c":
+        kind = complex_kind(dtype, name)
+        return ArraySpec(C64 if kind is np.complex64 else C128, rank) if rank else complex_spec(kind, False)
+    element = element_of(dtype, name)
+    return ArraySpec(element, rank) if rank else ScalarSpec(element, False)
+
+
+def _on_device(value: Any, name: str) -> Spec:
+    """The spec of an array on a device, of which nothing is fetched."""
+    form = form_of(value, name)
+    if not form.shape:
+        raise ArgumentError(
+            "AD137",
+            f"argument `{name}` is a number on a device, and numbers are passed by value",
+            help=f"fetch it once, which waits for it: {name}.item()",
+        )
+    return _of_form(form.dtype, len(form.shape), name)
 
 
 def complex_kind(dtype: np.dtype[Any], name: str) -> type:
@@ -181,6 +195,14 @@ def _structure(value: Any, name: str) -> Spec:
         if not all(isinstance(key, str | int) for key in value):
             raise ArgumentError("AD127", f"argument `{name}` is a dict with keys that are not strings or integers")
         return StructSpec(dict, tuple((key, describe(item, f"{name}[{key!r}]")) for key, item in value.items()))
+    if is_device_array(value):
+        return _on_device(value, name)
+    if place_of(value) is not None:
+        raise ArgumentError(
+            "AD133",
+            f"argument `{name}` is a {type(value).__name__} on the CPU",
+            help=f"pass numpy.asarray({name}), or move it to a device and compile for the target cuda",
+        )
     if (names := attribute_names(value)) is not None:
         return StructSpec(type(value), tuple((f, describe(getattr(value, f), f"{name}.{f}")) for f in names))
     raise ArgumentError(

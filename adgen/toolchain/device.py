@@ -117,8 +117,9 @@ def _nvcc(source: CudaSource, stem: str, name: str, folder: Path, archs: tuple[s
 
 def _emulated(source: CudaSource, stem: str, name: str, folder: Path, archs: tuple[str, ...]) -> None:
     way = flavour()
-    for text, file in ((source.c_source, stem), (source.cuda_host, f"{stem}_host")):
-        emulated.compile_emulated(text, file, folder, way).rename(folder / f"{file}.o")
+    # what only moves arguments is not worth optimising
+    for text, file, extra in ((source.c_source, stem, ()), (source.cuda_host, f"{stem}_host", ("-O0",))):
+        emulated.compile_emulated(text, file, folder, way, extra).rename(folder / f"{file}.o")
     compiler = emulated.cpp_compiler()
     objects = [f"{stem}.o", f"{stem}_host.o", "wrapper.o"]
     compiler.run([*SHARED, *objects, "-o", f"{name}{SUFFIX}", *emulated.linking(way, compiler)], folder)

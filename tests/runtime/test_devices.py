@@ -1,17 +1,12 @@
-"""Arrays on a device as arguments and results; memory of the host stands in for that of a device.
-
-Fake modules `cupy`, `torch` and `numba.cuda` offer what the real ones are asked for, and no more.
-"""
+"""Arrays on a device as arguments and results; memory of the host stands in for that of a device."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
-import sys
-import warnings
 import weakref
 from dataclasses import replace
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +14,6 @@ import pytest
 from adgen.diagnostics import AdgenError
 from adgen.runtime import devices
 from adgen.runtime.devices import (
-    Copies,
     DeviceMemory,
     check,
     device_array,
@@ -28,6 +22,8 @@ from adgen.runtime.devices import (
     maker,
     refuse_overlap,
 )
+from adgen.runtime.failures import amount
+from tests.runtime.device_arrays import CupyArray, Device, Interface, JaxArray, NumbaArray, Tensor, install
 
 pytestmark = pytest.mark.quick
 
@@ -36,115 +32,10 @@ F64 = np.dtype("float64")
 VERSIONS = [{}, {"max_version": (1, 0)}][: 2 if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else 1]
 
 
-class Interface:
-    """An array of a library that nobody knows."""
-
-    def __init__(self, array: np.ndarray, **changes: object) -> None:
-        self.array = array
-        found = array.__array_interface__
-        self.__cuda_array_interface__ = {key: found[key] for key in ("shape", "typestr", "data", "strides")}
-        self.__cuda_array_interface__ |= {"version": 2, **changes}
-
-
-class Device:
-    """A context manager, as CuPy's is; remembers which one is current."""
-
-    current = 0
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __enter__(self) -> None:
-        self.before, Device.current = Device.current, self.number
-
-    def __exit__(self, *details: object) -> None:
-        Device.current = self.before
-
-
-class CupyArray(Interface):
-    """`cupy.ndarray`"""
-
-    def __init__(self, array: np.ndarray, device: int = 0, **changes: object) -> None:
-        super().__init__(array, **changes)
-        self.device = Device(device)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 2, self.device.number
-
-
-class Tensor:
-    """`torch.Tensor`"""
-
-    def __init__(self, array: np.ndarray, device: int | None = 0, requires_grad: bool = False, conj: bool = False):
-        self.array, self.device, self.requires_grad, self.conj = array, device, requires_grad, conj
-        self.is_cuda = device is not None
-
-    def is_conj(self) -> bool:
-        return self.conj
-
-    def is_neg(self) -> bool:
-        return False
-
-    def detach(self) -> Tensor:
-        return Tensor(self.array, self.device, conj=self.conj)
-
-    @property
-    def __cuda_array_interface__(self) -> dict:
-        if not self.is_cuda:
-            raise AttributeError("not a CUDA tensor")
-        if self.requires_grad:
-            raise RuntimeError("use var.detach()")
-        return Interface(self.array).__cuda_array_interface__
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (2, self.device) if self.is_cuda else (1, 0)
-
-
-class NumbaArray(Interface):
-    """`numba.cuda.cudadrv.devicearray.DeviceNDArray`"""
-
-
-class JaxArray:
-    """`jax.Array`: a capsule of NumPy's that says it is on a device; `versions` as before and from DLPack 1 on."""
-
-    def __init__(self, array: np.ndarray, kind: int = 2, device: int = 0, old: bool = True) -> None:
-        self.array, self.kind, self.device, self.old, self.asked = array, kind, device, old, []
-
-    @property
-    def __cuda_array_interface__(self) -> dict:
-        raise AssertionError("does not say when the array is there")
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.kind, self.device
-
-    def __dlpack__(self, *, stream: int, **options: object) -> object:
-        if self.old and options:
-            raise TypeError("unexpected keyword argument 'max_version'")
-        self.asked.append(stream)
-        capsule = self.array.__dlpack__(**options)
-        tensor, _ = dlpack._tensor(capsule)
-        tensor.device_type, tensor.device = self.kind, self.device
-        return capsule
-
-
-for each, module in ((CupyArray, "cupy"), (Tensor, "torch"), (NumbaArray, "numba.cuda"), (JaxArray, "jaxlib._jax")):
-    each.__module__ = module
-
-
 @pytest.fixture
 def libraries(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """The modules; `cupy` and `torch` are the numbers of their current streams."""
-    current = SimpleNamespace(cupy=0, torch=0)
-    cupy, torch, numba, cuda = (ModuleType(name) for name in ("cupy", "torch", "numba", "numba.cuda"))
-    cupy.cuda = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=current.cupy))
-    cupy.empty = lambda shape, dtype: CupyArray(np.empty(shape, dtype), Device.current)
-    torch.cuda = SimpleNamespace(current_stream=lambda device: SimpleNamespace(cuda_stream=current.torch))
-    torch.float32, torch.int64 = np.dtype("float32"), np.dtype("int64")
-    torch.empty = lambda shape, dtype, device: Tensor(np.empty(shape, dtype), device)
-    cuda.device_array = lambda shape, dtype: NumbaArray(np.empty(shape, dtype))
-    for module in (cupy, torch, numba, cuda):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    return current
+    return install(monkeypatch)
 
 
 class Memory:
@@ -454,43 +345,7 @@ def test_memory_of_ours() -> None:
     assert device_array(empty, "y").size == 0 and empty.__cuda_array_interface__["stream"] == 1
 
 
-def test_numpy_arguments() -> None:
-    """They are copied there and, where they are written, back; a warning says what it costs, at the caller's line."""
-    memory, x, y = Memory(), np.arange(3.0), np.zeros((2, 500))
-    with pytest.warns(UserWarning) as caught, Copies([("x", x), ("y", y)], [1], memory, "f") as copies:
-        first, second = copies.arguments.arrays
-        assert (first.shape, second.name, copies.arguments.stream) == ((3,), "y", 0)
-        memory.held[second.pointer][:] = np.full(1000, 2.0).view(np.uint8)
-        result = copies.make((3,), F64)
-        memory.held[result.pointer][:] = memory.held[first.pointer]
-        fetched = copies.fetch(result)
-    assert (fetched == x).all() and (y == 2.0).all() and (x == np.arange(3.0)).all()
-    assert not memory.held and memory.waited == [0, 0]
-    said = "8.02 kB were copied to the device and 8.02 kB back; arrays of CuPy, PyTorch or Numba stay there"
-    assert [str(each.message) for each in caught] == [f"`f` has NumPy arguments: {said}"]
-    assert caught[0].filename == __file__
-
-
-def test_memory_is_given_back_when_a_call_fails() -> None:
-    """Nothing is copied back then, and nothing is said."""
-    memory, y = Memory(), np.zeros(2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(IndexError), Copies([("y", y)], [0], memory, "f") as copies:
-            memory.held[copies.arguments.arrays[0].pointer][:] = 1
-            copies.make((5,), F64)
-            raise IndexError
-        assert not memory.held and (y == 0.0).all()
-        short = Memory(limit=1)
-        with pytest.raises(MemoryError), Copies([("x", y), ("y", y)], [], short, "f"):
-            pytest.fail("there is no memory for the second")
-        assert not short.held
-        with pytest.raises(UserWarning, match="16 bytes were copied"), Copies([("y", y)], [], memory, "f"):
-            pass
-    assert not memory.held
-
-
 @pytest.mark.parametrize(("size", "text"), [(999, "999 bytes"), (1000, "1 kB"), (12345678, "12.3 MB"), (4e9, "4 GB")])
 def test_amounts(size: int, text: str) -> None:
     """Three digits."""
-    assert devices.host._amount(int(size)) == text
+    assert amount(int(size)) == text

@@ -253,7 +253,7 @@ class HostWriter(FunctionWriter):
             replace(parameter, type=value.type)
             for parameter, value in zip(made.results, self.original.results, strict=True)
         ]
-        return replace(made, results=tuple(results))
+        return replace(made, results=tuple(results), noting=self.noting)
 
     def body(self, function: Function) -> Body:
         """A writer that knows the parameters."""

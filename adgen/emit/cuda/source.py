@@ -19,7 +19,7 @@ from adgen.emit.cuda.helpers import cuda_helpers, for_device
 from adgen.emit.cuda.host import FAILURE, HostWriter
 from adgen.emit.cuda.kernel import KernelText, KernelWriter
 from adgen.emit.cuda.outline import Kernel, Outlined, outline
-from adgen.emit.cuda.wrapper import wrapper
+from adgen.emit.cuda.wrapper import RUNTIME, wrapper
 from adgen.emit.functions import CFunction, Fixed
 from adgen.emit.names import Names
 from adgen.emit.render import render
@@ -116,7 +116,8 @@ def emit_cuda(
     rules = RULES.format(details=DETAILS["adgen_fail_four" in words], failure=FAILURE)
     wrappers = [wrapper(f.host.interface) for f in made]
     interfaces = [each.interface for each in wrappers]
-    declarations = "\n".join(interface.prototype for interface in interfaces)
+    declarations = "\n".join([*(interface.prototype for interface in interfaces), *(each.device for each in wrappers)])
+    declarations = f"{declarations}\n{RUNTIME}"
     return EmittedCuda(
         module_name,
         render(

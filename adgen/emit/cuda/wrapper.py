@@ -1,7 +1,7 @@
 """What a function for arrays in the memory of the host does around one for arrays in the memory of the device.
 
-Comes in: how an entry is called.  Goes out: the names and lines that the template of such functions takes.  Guaranteed:
-what the function writes is copied back, and nothing else.
+Comes in: how an entry is called.  Goes out: the names and lines that the template of such functions takes, and C
+declarations of all that Python calls.  Guaranteed: what the function writes is copied back, and nothing else.
 """
 
 from __future__ import annotations
@@ -13,14 +13,32 @@ from adgen.emit.interface import Interface, Parameter
 from adgen.emit.text import c_type
 
 ENDING = "_host"
+# What Python needs of CUDA's runtime, so that it needs no library for that: the same functions in each extension.
+RUNTIME = """\
+int adgen_cuda_driver(int *version);
+int adgen_cuda_device(int *device);
+int adgen_cuda_use(int device);
+int adgen_cuda_place(const void *memory, int *device);
+int adgen_cuda_allocate(void **memory, int64_t bytes);
+int adgen_cuda_free(void *memory);
+int adgen_cuda_to_device(void *to, const void *from, int64_t bytes);
+int adgen_cuda_to_host(void *to, const void *from, int64_t bytes);
+int adgen_cuda_copy(void *to, const void *from, int64_t bytes, void *stream);
+int adgen_cuda_clear(void *to, int64_t bytes, void *stream);
+int adgen_cuda_synchronise(void *stream);
+int adgen_cuda_capturing(void *stream, int *capturing);
+int adgen_cuda_outcome(const int64_t *failure, void *stream, int64_t *detail);
+const char *adgen_cuda_name(int error);
+const char *adgen_cuda_text(int error);"""
 
 
 @dataclass(frozen=True)
 class Wrapper:
-    """How a function of the host is called, and the names of the template."""
+    """How a function of the host is called, the names of the template, and the function of the device for C."""
 
     interface: Interface
     names: Mapping[str, object]
+    device: str
     most: int  # pieces of memory
 
 
@@ -66,8 +84,12 @@ def wrapper(interface: Interface) -> Wrapper:
     }
     prototype = f"int {name}({_listed([*inputs, *outputs])}void *work, int64_t *detail)"
     sizes = f"void {name}_sizes({_listed(inputs)}int64_t *sizes)"
-    made = replace(interface, c_name=name, prototype=f"{prototype};\n{sizes};", room=None)
-    return Wrapper(made, names, len(interface.parameters) + len(interface.results) + 2)
+    device = interface.c_name
+    rest = "void *work, int64_t *detail, int64_t *failure, void *stream"
+    own = f"int {device}({_listed([*inputs, *outputs])}{rest});\nvoid {device}_sizes({_listed(inputs)}int64_t *sizes);"
+    text = f"{prototype};\n{sizes};"
+    made = replace(interface, c_name=name, prototype=text, room=None, device=device)
+    return Wrapper(made, names, own, len(interface.parameters) + len(interface.results) + 2)
 
 
 def _sized(parameter: Parameter, extents: list[str]) -> list[str]:

@@ -1,8 +1,8 @@
 """Arrays on a CUDA device as arguments and results, of whatever library they are.
 
 Comes in: the arguments of a call.  Goes out: pointers, shapes and the stream to compute on; arrays for the results, of
-the caller's kind.  Guaranteed: nothing is copied, waited for or imported that the caller does not have, but for
-NumPy arrays, with a warning of what it costs.
+the caller's kind.  Guaranteed: nothing is copied, nor imported that the caller does not have; `calls.py` says when a
+call waits.  NumPy arrays are copied by the compiled code itself, with a warning of what it costs.
 
 | file | what is in it |
 |---|---|
@@ -12,19 +12,22 @@ NumPy arrays, with a warning of what it costs.
 | `dlpack.py` | what a DLPack capsule holds |
 | `results.py` | arrays of the caller's kind |
 | `memory.py` | memory of our own on a device |
-| `host.py` | NumPy arrays, copied |
+| `host.py` | what NumPy arrays cost |
+| `cuda.py` | CUDA's runtime, of which `errors.py` explains the errors |
+| `workspaces.py` | scratch memory that calls reuse |
+| `bound.py` | calls with fixed arrays |
+| `calls.py`, `direct.py` | calls of compiled code, and those that are known to be of its types |
 """
 
 from adgen.runtime.devices.arguments import Arguments, check, device_arrays, refuse_overlap
 from adgen.runtime.devices.arrays import DeviceArray, device_array
-from adgen.runtime.devices.host import Copies
+from adgen.runtime.devices.host import warn_of_copies
 from adgen.runtime.devices.memory import Allocator, DeviceMemory
 from adgen.runtime.devices.results import maker
 
 __all__ = [
     "Allocator",
     "Arguments",
-    "Copies",
     "DeviceArray",
     "DeviceMemory",
     "check",
@@ -32,4 +35,5 @@ __all__ = [
     "device_arrays",
     "maker",
     "refuse_overlap",
+    "warn_of_copies",
 ]

@@ -8,14 +8,14 @@ not fit what the code was compiled for, before anything is written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from adgen.diagnostics import AdgenError
 from adgen.runtime.convert import read_only
-from adgen.runtime.devices.arrays import DeviceArray, of_capsule, of_interface
+from adgen.runtime.devices.arrays import DeviceArray, of_capsule, of_interface, plain_stream
 from adgen.runtime.devices.libraries import library_of
 from adgen.runtime.signatures import ArgumentError
 
@@ -47,6 +47,13 @@ def device_arrays(named: Sequence[tuple[str, Any]], stream: int | None = None) -
     chosen = _stream([array for array in ready if array]) if stream is None else stream
     arrays = tuple(array or of_capsule(value, name, chosen) for array, (name, value) in zip(ready, named, strict=True))
     return Arguments(arrays, _device(arrays), chosen)
+
+
+def current_stream(arguments: Arguments) -> int:
+    """The stream that is current now in the libraries of the arrays of an earlier call."""
+    now = [(array, library_of(array.value).stream(array.value)) for array in arguments.arrays if array.capsule is None]
+    told = [array if stream is None else replace(array, stream=plain_stream(stream)) for array, stream in now]
+    return _stream(told) if any(array.stream is not None for array in told) else arguments.stream
 
 
 def _stream(arrays: Sequence[DeviceArray]) -> int:

@@ -106,10 +106,10 @@ def _of_interface(value: Any, interface: dict[str, Any], name: str, current: int
     pointer, read_only = interface["data"]
     _check_order(value, name, shape, interface.get("strides"), dtype.itemsize)
     stream = interface.get("stream") if current is None else current
-    return DeviceArray(name, pointer or 0, shape, dtype, _place(value), read_only, _plain_stream(stream), value)
+    return DeviceArray(name, pointer or 0, shape, dtype, _place(value), read_only, plain_stream(stream), value)
 
 
-def _plain_stream(stream: int | None) -> int | None:
+def plain_stream(stream: int | None) -> int | None:
     """A stream as kernels are launched on it: the default one has two names."""
     return 0 if stream == 1 else stream
 

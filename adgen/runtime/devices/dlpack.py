@@ -14,8 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from adgen.runtime.placement import CPU as CPU
+from adgen.runtime.placement import CUDA as CUDA
+from adgen.runtime.placement import MANAGED as MANAGED
+from adgen.runtime.placement import PINNED as PINNED
+
 PLAIN, VERSIONED = b"dltensor", b"dltensor_versioned"
-CPU, CUDA, PINNED, MANAGED = 1, 2, 3, 13
 READ_ONLY = 1
 KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 

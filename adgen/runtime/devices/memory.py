@@ -14,7 +14,7 @@ import numpy as np
 
 
 class Allocator(Protocol):
-    """What calls need of a device; `synchronise` waits for a stream, `free` for whatever still uses the memory."""
+    """What arrays need of a device; `synchronise` waits for a stream, `free` for whatever still uses the memory."""
 
     def allocate(self, size: int, /) -> int:
         """The address of so many bytes."""
@@ -64,6 +64,13 @@ class DeviceMemory:
         if array.size:
             self._allocator.to_host(array, self.pointer)
         return array
+
+    def item(self) -> Any:
+        """The number that an array of one holds."""
+        return self.to_host().item()
+
+    def __repr__(self) -> str:
+        return f"<DeviceMemory: {self.dtype}, shape {self.shape}>"
 
 
 def _give_back(allocator: Allocator, pointer: int) -> None:

@@ -6,6 +6,7 @@ enum cudaError_t {
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
+    cudaErrorInvalidDevice = 101,
     cudaErrorLaunchFailure = 719
 };
 enum cudaMemcpyKind {
@@ -48,10 +49,77 @@ ADGEN_EMULATOR const char *cudaGetErrorString(cudaError_t error)
         return "out of memory";
     case cudaErrorInvalidConfiguration:
         return "invalid configuration argument";
+    case cudaErrorInvalidDevice:
+        return "invalid device ordinal";
     case cudaErrorLaunchFailure:
         return "unspecified launch failure";
     }
     return "unrecognized error code";
+}
+
+ADGEN_EMULATOR const char *cudaGetErrorName(cudaError_t error)
+{
+    switch (error) {
+    case cudaSuccess:
+        return "cudaSuccess";
+    case cudaErrorInvalidValue:
+        return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation:
+        return "cudaErrorMemoryAllocation";
+    case cudaErrorInvalidConfiguration:
+        return "cudaErrorInvalidConfiguration";
+    case cudaErrorInvalidDevice:
+        return "cudaErrorInvalidDevice";
+    case cudaErrorLaunchFailure:
+        return "cudaErrorLaunchFailure";
+    }
+    return "unrecognized error code";
+}
+
+/* The one device is number 0, and all memory is its.  */
+ADGEN_EMULATOR cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return cudaSuccess;
+}
+
+ADGEN_EMULATOR cudaError_t cudaGetDevice(int *device)
+{
+    *device = 0;
+    return cudaSuccess;
+}
+
+ADGEN_EMULATOR cudaError_t cudaSetDevice(int device)
+{
+    return adgen_emulated::with_error(device ? cudaErrorInvalidDevice : cudaSuccess);
+}
+
+enum cudaMemoryType {
+    cudaMemoryTypeUnregistered,
+    cudaMemoryTypeHost,
+    cudaMemoryTypeDevice,
+    cudaMemoryTypeManaged
+};
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+    int device;
+};
+
+ADGEN_EMULATOR cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *found, const void *)
+{
+    *found = {cudaMemoryTypeDevice, 0};
+    return cudaSuccess;
+}
+
+enum cudaStreamCaptureStatus {
+    cudaStreamCaptureStatusNone,
+    cudaStreamCaptureStatusActive
+};
+
+ADGEN_EMULATOR cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *status)
+{
+    *status = cudaStreamCaptureStatusNone;
+    return cudaSuccess;
 }
 
 ADGEN_EMULATOR cudaError_t cudaStreamSynchronize(cudaStream_t) { return adgen_emulated::last_error; }

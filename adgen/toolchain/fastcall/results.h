@@ -51,7 +51,7 @@ static void drop(PyObject **arrays, Py_ssize_t count)
     for (Py_ssize_t k = 0; k < count; ++k) Py_XDECREF(arrays[k]);
 }
 
-enum { RAISED = -2, MISFIT = -3 };
+enum { RAISED = -101, MISFIT = -102 }; /* no function has such a status */
 
 /*
  * Run the compiled function.  Results go to `arrays` (new ones where there are none) and `numbers`.  Gives its status,
