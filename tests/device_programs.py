@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -303,20 +304,22 @@ class Sample:
     @property
     def writes(self) -> bool:
         """True when the program writes into an argument."""
-        return bool(written_parameters(self.value()))
+        return bool(written_parameters(self.value))
 
     def given(self) -> list[Any]:
         """New copies of the arguments."""
         return [a.copy() if isinstance(a, np.ndarray) else a for a in self.arguments.values()]
 
+    @cached_property
     def value(self) -> Function:
         """The IR of the program."""
         specs = describe_arguments(dict(self.arguments))
         return replace(simplify(lower_function(self.program, specs).function), name=self.name)
 
+    @cached_property
     def gradient(self) -> Function | None:
         """The IR of the value and the cotangents of all that is real; None where nothing is."""
-        pure = localise(self.value())
+        pure = localise(self.value)
         wrt = floats(pure)
         if not wrt or not any(is_float(value.type) for value in pure.results):
             return None
@@ -324,7 +327,7 @@ class Sample:
 
     def seeds(self) -> list[Any]:
         """What is given to the gradient after the arguments."""
-        function = localise(self.value())
+        function = localise(self.value)
         results = run(function, self.given()).results
         generator = np.random.default_rng(2)
         return [like(v, r, generator) for v, r in zip(function.results, results, strict=True) if is_float(v.type)]

@@ -14,6 +14,7 @@ PASSES = {
     "fold",
     "forward_stores",
     "fuse",
+    "grids",
     "hoist",
     "hoist_checks",
     "induction",

@@ -27,9 +27,9 @@ MEETING = [sample for sample in SAMPLES if sample.program.__name__ in device_pro
 
 def functions_of(sample: Sample) -> list[tuple[Function, list[Any]]]:
     """The gradient, which has the values too; the values alone where there is none or arguments are written."""
-    gradient = sample.gradient()
+    gradient = sample.gradient
     made = [] if gradient is None else [(gradient, [*sample.given(), *sample.seeds()])]
-    return [*made, (sample.value(), sample.given())] if not made or sample.writes else made
+    return [*made, (sample.value, sample.given())] if not made or sample.writes else made
 
 
 def compiled(functions: list[Function], deterministic: bool = False) -> Emulated:
@@ -52,7 +52,7 @@ def deterministic() -> Emulated:
 
 @pytest.fixture(scope="module")
 def checked() -> Emulated:
-    return compiled([sample.value() for sample in FAILING])
+    return compiled([sample.value for sample in FAILING])
 
 
 def copied(arguments: list[Any]) -> list[Any]:
@@ -106,7 +106,7 @@ def test_the_first_failure(sample: Sample, order: str, checked: Emulated, monkey
     """What is raised is what Python meets first, whichever thread comes first; noting it is no race."""
     monkeypatch.setenv("ADGEN_EMULATED_ORDER", order)
     with pytest.raises(ProgramError) as wanted:
-        run(sample.value(), sample.given())
+        run(sample.value, sample.given())
     failure, _ = checked.call(sample.name, sample.given())
     assert failure is not None
     exception, message = failure
