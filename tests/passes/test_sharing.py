@@ -1,4 +1,4 @@
-"""What iterations of a loop do to memory that they share: own elements, additions, sums, and what ties them together."""
+"""What iterations of a loop do to memory that they share: own elements, additions, sums, what ties them together."""
 
 from __future__ import annotations
 
