@@ -110,6 +110,11 @@ def chosen_by_arrays(x, A):
     return s, B
 
 
+def folded(x, k):
+    n = np.argmax(x)
+    return np.max(x) * np.min(x) + x[np.argmin(x)] + np.prod(x[:5]), n, np.prod(k), np.any(x > 2.0), np.all(k < 9)
+
+
 def pairs(x):
     f = np.zeros(len(x))
     for i in range(len(x)):
@@ -350,6 +355,7 @@ def samples() -> list[Sample]:
         (ended_early, {"x": x, "A": A, "n": 4}),
         (chosen_by_arrays, {"x": x, "A": A}),
         (chosen_by_arrays, {"x": -x, "A": A}),
+        (folded, {"x": np.array([0.3, 1.2, -0.4, 1.2, 0.9, -0.4, 1.2, 0.0, 0.7, 1.1, -0.3]), "k": k}),
         (pairs, {"x": x}),
         (histogram, {"x": x, "k": k}),
         (one_row_own, {"x": x, "k": k}),
