@@ -148,7 +148,7 @@ def cuda_helpers(text: str) -> list[str]:
     noting = "adgen_failed(failure" in text
     for name, helper in (
         ("adgen_times(", TIMES),
-        ("adgen_extent(", EXTENT),
+        ("adgen_extent(", for_device(EXTENT)),
         ("adgen_reserve(", RESERVE),
         ("adgen_take(", TAKE),
         ("adgen_launched(", LAUNCHED),

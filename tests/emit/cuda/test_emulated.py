@@ -6,6 +6,7 @@ have parts and slices; one test runs kernels as they are.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,16 @@ def test_as_the_interpreter(sample: Sample, usual: Emulated, monkeypatch: pytest
     """Values, gradients and written arrays."""
     for function, arguments in functions_of(sample):
         outcomes(usual, function, arguments, monkeypatch)
+
+
+def test_kernels_call_functions_of_the_device(usual: Emulated) -> None:
+    """The emulator makes no difference between functions of the host and of the device; nvcc does."""
+    text = usual.emitted.c_source
+    kernels = re.findall(r"^static __global__ .*?^}", text, re.DOTALL | re.MULTILINE)
+    called = set(re.findall(r"\b(adgen_\w+|ad_\w+)\(", "".join(kernel.partition("{")[2] for kernel in kernels)))
+    assert {"adgen_extent", "ad_add_i64"} <= called
+    for name in called:
+        assert re.search(rf"^static .*__device__ .*\b{name}\(", text, re.MULTILINE), name
 
 
 @pytest.mark.parametrize("sample", MEETING, ids=str)
