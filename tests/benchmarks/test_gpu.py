@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from ctypes import c_float
@@ -27,7 +29,8 @@ from benchmarks.gpu.tasks import TASKS, count, operations, traffic
 from benchmarks.suite import all_workloads, relative_error
 from benchmarks.workload import flat
 
-PEERS = Path(command.__file__).parents[1] / "peers"
+ROOT = Path(command.__file__).parents[2]
+PEERS = ROOT / "benchmarks" / "peers"
 
 
 @pytest.fixture
@@ -62,6 +65,17 @@ def test_the_command_needs_a_device(invoke: Callable[..., Any], monkeypatch: pyt
     assert "no target c;" in invoke("--target", "c").output
     assert "heat" in invoke("nothing", "--target", "cuda-emulated").output
     assert "no peer casadi" in invoke("--target", "cuda-emulated", "--peers", "casadi").output
+
+
+@pytest.mark.parametrize(("listed", "there"), [("GPU 0: NVIDIA H200", True), ("No devices were found", False)])
+def test_make_asks_for_a_device(tmp_path: Path, listed: str, there: bool) -> None:
+    """And says in one line that there is none."""
+    (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\necho {listed}\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    told = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["make", "-s", "device"], cwd=ROOT, env=told, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == there
+    assert done.stdout.count("there is no CUDA device") == len(done.stdout.splitlines()) == 1 - there
 
 
 def test_a_peer_that_differs_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
