@@ -4,9 +4,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # pytest-xdist: one process a core
 JOBS ?= auto
+# What adgen is compared with on a GPU, as pip names it: make gpu PEERS="cupy-cuda12x torch jax[cuda12]"
+PEERS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: demo test quick sanitize lint bench clean
+.PHONY: demo test quick sanitize lint bench gpu device clean
 
 demo: $(VENV)/.installed
 	$(BIN)/adgen compile examples/gaussian_mixture.py mixture --wrt logits,means,log_scales --out build
@@ -30,6 +32,17 @@ lint: $(VENV)/.lint
 
 bench: $(VENV)/.tests
 	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only -p no:xdist
+
+gpu: device $(VENV)/.tests
+	$(if $(PEERS),$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PEERS))
+	@mkdir -p build
+	@failed=0; \
+	$(BIN)/python -m pytest -m gpu tests/gpu || failed=1; \
+	$(BIN)/python -m benchmarks.gpu --json build/gpu.json --markdown > build/gpu.md || failed=1; \
+	cat build/gpu.md; exit $$failed
+
+device:
+	@nvidia-smi -L 2>/dev/null | grep -q '^GPU' || { echo "there is no CUDA device (nvidia-smi lists none), and make gpu needs one"; exit 1; }
 
 clean:
 	rm -rf build dist $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -72,7 +72,7 @@ def sizes(workload: Workload, asked: str) -> list[str]:
     return [name for name in workload.sizes if name in asked.split(",")]
 
 
-def plain(row: Row) -> dict[str, Any]:
+def plain(row: Any) -> dict[str, Any]:
     """For JSON."""
     return {name: value for name, value in asdict(row).items() if name != "samples"}
 

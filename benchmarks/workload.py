@@ -22,7 +22,9 @@ def flat(result: Any) -> Array:
     if hasattr(result, "toarray"):
         result = result.toarray()
     elif hasattr(result, "detach"):
-        result = result.detach().numpy()
+        result = result.detach().cpu().numpy()
+    elif hasattr(result, "to_host"):
+        result = result.to_host()
     return np.asarray(result, dtype=float).ravel()
 
 

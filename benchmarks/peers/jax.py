@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import jax
@@ -11,7 +12,8 @@ import numpy as np
 from benchmarks.workload import Calls, Dialect, Inputs, Workload
 
 jax.config.update("jax_enable_x64", True)
-jax.config.update("jax_platforms", "cpu")
+if not os.environ.get("JAX_PLATFORMS"):
+    jax.config.update("jax_platforms", "cpu")
 
 
 def _repeat(count: int, step: Any, state: Any) -> Any:
