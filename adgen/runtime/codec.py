@@ -73,7 +73,7 @@ def decode_program(data: Data, sites: tuple[Site, ...]) -> Program:
         differentiated=tuple(data["differentiated"]),
         directions=None if data["directions"] is None else decode_tree(data["directions"]),
         workspace=data["workspace"],
-        device=DeviceEntry(*data["device"]) if data["device"] else None,
+        device=DeviceEntry(*data["device"]) if data.get("device") else None,
     )
 
 
