@@ -76,6 +76,15 @@ def rows_and_columns(A, x, y):
     return np.sum(x * x) + np.sum(y * y)
 
 
+def both_ends(A, y):
+    for i in range(M):
+        for j in range(M):
+            y[i] += A[i, j]
+            if A[i, j] > 0.1:
+                y[j] += A[j, i] * A[i, j]
+    return np.sum(y * y)
+
+
 def only_columns(A, y, k):
     B = np.zeros((N, M))
     for i in range(len(k) - 1, -1, -1):
@@ -351,6 +360,7 @@ def samples() -> list[Sample]:
         (backwards, {"x": x}),
         (sums, {"x": x, "k": k}),
         (rows_and_columns, {"A": A, "x": x, "y": y}),
+        (both_ends, {"A": A, "y": y}),
         (only_columns, {"A": A, "y": y, "k": k}),
         (ended_early, {"x": x, "A": A, "n": 4}),
         (chosen_by_arrays, {"x": x, "A": A}),

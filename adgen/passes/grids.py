@@ -206,7 +206,9 @@ class _Grids:
             return Nest(loop, found, inner)
         exchanged = turned(loop, found, self.root, self.forms, lambda value: value in self.hosted.values)
         if exchanged is not None:
-            return Nest(loop, found, inner, turned=exchanged)
+            moved = {operation for plan in exchanged for operation in plan.additions}
+            kept = any(operation not in moved for touching in found.added.values() for operation in touching)
+            return Nest(loop, found, None if kept else inner, turned=exchanged)  # threads of `inner` share what is kept
         inside = {value for operation in walk(loop.regions[0]) for value in operation.results}
         moving = inside | arguments_of(loop)
         copied, spread, atomic = [], [], {}
