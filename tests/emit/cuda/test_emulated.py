@@ -7,6 +7,7 @@ have parts and slices; one test runs kernels as they are.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from adgen.passes.pipeline import for_device
 from tests import device_programs
 from tests.device_programs import Sample
 from tests.emulated import ORDERS, Emulated, few_threads
+from tests.passes.random_functions import Generator
+from tests.passes.support import arguments
 
 SAMPLES = device_programs.samples()
 FAILING = device_programs.failing()
@@ -67,16 +70,14 @@ def assert_close(found: list[Any], wanted: list[Any]) -> None:
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
 
 
-def outcomes(
-    module: Emulated, function: Function, arguments: list[Any], patch: pytest.MonkeyPatch
-) -> list[list[bytes]]:
+def outcomes(module: Emulated, function: Function, given: list[Any], patch: pytest.MonkeyPatch) -> list[list[bytes]]:
     """Assert that every order gives what the interpreter gives, without a race; the bits in each order."""
-    left = copied(arguments)
+    left = copied(given)
     wanted = [*run(function, left).results, *left]
     seen = []
     for order in ORDERS:
         patch.setenv("ADGEN_EMULATED_ORDER", order)
-        mine = copied(arguments)
+        mine = copied(given)
         failure, results = module.call(function.name, mine)
         assert failure is None
         assert module.races() == 0
@@ -88,8 +89,8 @@ def outcomes(
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
 def test_as_the_interpreter(sample: Sample, usual: Emulated, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values, gradients and written arrays."""
-    for function, arguments in functions_of(sample):
-        outcomes(usual, function, arguments, monkeypatch)
+    for function, given in functions_of(sample):
+        outcomes(usual, function, given, monkeypatch)
 
 
 def test_kernels_call_functions_of_the_device(usual: Emulated) -> None:
@@ -106,9 +107,31 @@ def test_kernels_call_functions_of_the_device(usual: Emulated) -> None:
 def test_deterministic(sample: Sample, deterministic: Emulated, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bits in all orders, without an atomic addition."""
     assert "atomicAdd" not in deterministic.emitted.c_source
-    for function, arguments in functions_of(sample):
-        first, *others = outcomes(deterministic, function, arguments, monkeypatch)
+    for function, given in functions_of(sample):
+        first, *others = outcomes(deterministic, function, given, monkeypatch)
         assert all(other == first for other in others)
+
+
+def test_random_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops, branches and checks of all kinds: the numbers of the interpreter, or its failure."""
+    made = [replace(Generator(seed).function(), name=f"f{seed}") for seed in range(8)]
+    module = compiled(made)
+    for seed, function in enumerate(made):
+        given = arguments(function, seed, 7)
+        for order in ORDERS:
+            monkeypatch.setenv("ADGEN_EMULATED_ORDER", order)
+            left, mine = copied(given), copied(given)
+            failure, results = module.call(function.name, mine)
+            try:
+                with np.errstate(all="ignore"):
+                    wanted = run(function, left).results
+            except ProgramError as error:
+                assert failure is not None
+                assert (failure[0], filled(failure[1], list(module.detail))) == (error.exception, error.message)
+            else:
+                assert failure is None
+                assert_close([*results, *mine], [*wanted, *left])
+            assert module.races() == 0
 
 
 @pytest.mark.parametrize("sample", FAILING, ids=str)
