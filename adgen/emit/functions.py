@@ -17,7 +17,7 @@ from adgen.emit.memory import plan_memory
 from adgen.emit.names import Names
 from adgen.emit.profile import HOSTED, Profile, require_bounded
 from adgen.emit.text import c_type, comment
-from adgen.emit.uses import Uses
+from adgen.emit.uses import Uses, written
 from adgen.ir import core
 from adgen.ir.nodes import Function, Operation, Value, walk
 from adgen.ir.types import Buffer, Scalar
@@ -85,14 +85,7 @@ class FunctionWriter:
 
     def _written(self) -> set[Value]:
         """The buffers that the function stores into."""
-        root: dict[Value, Value] = {}
-        found: set[Value] = set()
-        for operation in walk(self.function.body):
-            if operation.row is core.RESHAPE:
-                source = operation.operands[0]
-                root[operation.result] = root.get(source, source)
-            found.update(root.get(target, target) for target in core.writes_of(operation))
-        return found
+        return written(self.function)
 
     def write(self, note: str) -> CFunction:
         """The C text; `note` is added to the comment above the function."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from adgen.diagnostics import Span
 from adgen.ir import core
-from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.ir.nodes import Function, Operation, Region, Value, walk
 from adgen.ir.types import Buffer
 
 Stretch = tuple[int, int]  # first and last tick
@@ -175,3 +175,15 @@ class Uses:
 def same_line(first: Span | None, second: Span | None) -> bool:
     """True when two places are on one line, or one of them is not known."""
     return first is None or second is None or (first.file, first.line) == (second.file, second.line)
+
+
+def written(function: Function) -> set[Value]:
+    """The buffers that a function stores into, by the handles that they were made or passed in with."""
+    root: dict[Value, Value] = {}
+    found: set[Value] = set()
+    for operation in walk(function.body):
+        if operation.row is core.RESHAPE:
+            source = operation.operands[0]
+            root[operation.result] = root.get(source, source)
+        found.update(root.get(target, target) for target in core.writes_of(operation))
+    return found

@@ -56,11 +56,11 @@ def _argument(kernel: str) -> str:
 def flags(flavour: Flavour) -> tuple[str, ...]:
     """What the compiler is told: `plain` optimises as for C, `races` watches memory, `sanitized` stops at faults.
 
-    In `races` code is optimised little, so that no access is moved out of a loop or made part of another.
+    In `races` code is not optimised, so that no access is moved out of a loop or made part of another.
     """
     ours = (*STANDARD, *OPTIMISE, *WARNINGS, f"-I{HEADERS}")
     if flavour == "races":
-        return (*ours, "-O1", "-g1", "-fsanitize=thread")  # the hooks are the emulator's, nothing is linked
+        return (*ours, "-O0", "-g1", "-fsanitize=thread")  # the hooks are the emulator's, nothing is linked
     if flavour == "sanitized":
         # sanitizers make compilers warn of what is not so; wrapped integers are an index gone wrong
         loose = ("-O1", "-g1", "-Wno-error", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all", "-fno-wrapv")

@@ -105,7 +105,7 @@ def test_wrong_input(case: Wrong, tmp_path: Path) -> None:
     assert leftovers(out) == []
 
 
-WAYS = [(signal.SIGTERM, 0.3), (signal.SIGKILL, 0.6), (signal.SIGINT, 1.0), (signal.SIGKILL, 1.4)]
+WAYS = [(signal.SIGTERM, 0.3), (signal.SIGKILL, 0.6), (signal.SIGINT, 1.0)]
 
 
 @pytest.mark.parametrize(("way", "delay"), WAYS, ids=lambda way: getattr(way, "name", str(way)))

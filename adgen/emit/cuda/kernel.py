@@ -21,9 +21,9 @@ from adgen.emit.expression import Expression, assignment, negated, reads_of
 from adgen.emit.layout import Block, Layout, wrapped
 from adgen.emit.names import Names
 from adgen.emit.text import c_type, literal
-from adgen.emit.uses import Uses
+from adgen.emit.uses import Uses, written
 from adgen.ir import core
-from adgen.ir.nodes import Operation, Row, Value, walk
+from adgen.ir.nodes import Operation, Row, Value
 from adgen.ir.sizes import BLOCK
 from adgen.ir.types import I64, Buffer
 from adgen.ops.spelling import ADDITIVE
@@ -256,26 +256,14 @@ class KernelWriter:
 
     def declarations(self, taken: frozenset[Value], extents: tuple[tuple[Value, int], ...]) -> list[str]:
         """The parameters: what the host gives, then slices, then where failures are noted."""
-        written = written_buffers(self.kernel)
+        stored = written(self.kernel.function)
         found = []
         for value, name in self.parameters.items():
             if isinstance(value.type, Buffer):
-                const = "" if value in written else "const "
+                const = "" if value in stored else "const "
                 found += [f"{const}{c_type(value.type)} *__restrict__ {name}"] if value in taken else []
                 found += [f"int64_t {self.extents[place]}" for place in extents if place[0] is value]
             elif value in taken:
                 found.append(f"{c_type(value.type)} {name}")
         found += [f"{c_type(buffer.type)} *__restrict__ {name}" for buffer, name in self.given.items()]
         return [*found, *(["int64_t *failure", "int64_t launch"] if self.noting else [])]
-
-
-def written_buffers(kernel: Kernel) -> set[Value]:
-    """The buffers that a kernel writes, by the handles that it takes them as."""
-    root: dict[Value, Value] = {}
-    found: set[Value] = set()
-    for operation in walk(kernel.function.body):
-        if operation.row is core.RESHAPE:
-            source = operation.operands[0]
-            root[operation.result] = root.get(source, source)
-        found.update(root.get(target, target) for target in core.writes_of(operation))
-    return found
