@@ -232,6 +232,7 @@ _RULES: dict[object, Callable[[EntryBounds, list[Pair]], Pair | None]] = {
     ops.FLOORDIV: EntryBounds.floordiv,
     sizes.PARTS: lambda bounds, pairs: bounds.division(sizes.PARTS, (True, False, False), pairs),
     sizes.SLICES: lambda bounds, pairs: bounds.division(sizes.SLICES, (True,), pairs),
+    sizes.ROOM: lambda bounds, pairs: (bounds.builder.index(0), bounds.builder.index(sizes.most_room())),
     sizes.SPLITS: lambda bounds, pairs: bounds.division(sizes.SPLITS, (False, False, True), pairs),
     ops.SELECT: EntryBounds.select,
 }

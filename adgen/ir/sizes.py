@@ -35,6 +35,17 @@ def splits(rows: int, columns: int, depth: int) -> int:
     return max(min(BLOCKS // tiles, -(-depth // LONG)), 1)
 
 
+def room(rows: int, columns: int, depth: int) -> int:
+    """The elements that the parts of a product of matrices take: none where there is one part."""
+    count = splits(rows, columns, depth)
+    return max(rows, 0) * max(columns, 0) * count if count > 1 else 0
+
+
+def most_room() -> int:
+    """What `room` never exceeds."""
+    return BLOCKS * TILE * TILE
+
+
 def _integer(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
     if any(kind != I64 for kind in types):
         raise TypeError("sizes are computed from i64")
@@ -44,4 +55,5 @@ def _integer(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...
 PARTS = Row("parts", _integer, pure=True, evaluate=parts)
 SLICES = Row("slices", _integer, pure=True, evaluate=slices)
 SPLITS = Row("splits", _integer, pure=True, evaluate=splits)
-SIZES = (PARTS, SLICES, SPLITS)
+ROOM = Row("room", _integer, pure=True, evaluate=room)
+SIZES = (PARTS, SLICES, SPLITS, ROOM)

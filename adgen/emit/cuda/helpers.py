@@ -141,6 +141,14 @@ static inline int64_t adgen_splits(int64_t rows, int64_t columns, int64_t depth)
 }"""
 
 
+ROOM = """/* The elements that the parts of a product of matrices take: none where there is one part. */
+static inline int64_t adgen_room(int64_t rows, int64_t columns, int64_t depth)
+{
+    const int64_t splits = adgen_splits(rows, columns, depth);
+    return splits > 1 && rows > 0 && columns > 0 ? rows * columns * splits : 0;
+}"""
+
+
 def cuda_helpers(text: str) -> list[str]:
     """The helpers that some text calls, in an order that compiles."""
     kinds = [kind for kind in C_TYPES.values() if f"adgen_add_up_{kind}<<<" in text]
@@ -156,7 +164,7 @@ def cuda_helpers(text: str) -> list[str]:
         if name in text:
             found.append(helper)
     products = [kind for kind in C_TYPES.values() if f"adgen_multiply_{kind}<<<" in text]
-    divisions = (("adgen_parts(", PARTS), ("adgen_slices(", SLICES), ("adgen_splits(", SPLITS))
+    divisions = (("adgen_parts(", PARTS), ("adgen_slices(", SLICES), ("adgen_splits(", SPLITS), ("adgen_room(", ROOM))
     found += [helper % vars(sizes) for name, helper in divisions if name in text]
     if "<<<adgen_blocks(" in text or products or "<<<adgen_plane(" in text or kinds:
         found.append(BLOCKS)

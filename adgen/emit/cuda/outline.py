@@ -29,7 +29,7 @@ from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.hosted import Hosted
 from adgen.ir.nodes import Attributes, Function, Operation, Region, Row, Value, walk, walk_one
-from adgen.ir.sizes import SLICES, SPLITS
+from adgen.ir.sizes import ROOM, SLICES, SPLITS
 from adgen.ir.translate import free_values
 from adgen.ir.types import BOOL, Buffer, Scalar, Stack, Type
 
@@ -229,7 +229,7 @@ class _Outliner:
         rows, columns, depth = numbers[:3]
 
         splits = builder.op(SPLITS, rows, columns, depth, name="splits")
-        room = builder.op(ops.MUL, builder.op(ops.MUL, rows, columns), splits)
+        room = builder.op(ROOM, rows, columns, depth)
         buffers = [self.mapping.get(value, value) for value in operation.operands[:3]]
         assert isinstance(buffers[0].type, Buffer)
         parts = builder.alloc(buffers[0].type.element, (room,), "product_parts", zero=False)

@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(256) layer_grad_3(const double *__restr
  *   out  double inputs_bar[inputs_n0][inputs_n1]
  *   out  double weights_bar[inputs_n1][weights_n1]
  *   out  double shifts_bar[weights_n1]
- *   workspace: 8*(inputs_n0*inputs_n1*splits(inputs_n0, inputs_n1, weights_n1) + inputs_n0*splits*weights_n1 + inputs_n1*splits(inputs_n1, weights_n1, inputs_n0)*weights_n1 + inputs_n0*inputs_n1 + 2*inputs_n0*weights_n1 + parts*weights_n1), splits = splits(inputs_n0, weights_n1, inputs_n1), parts = parts(inputs_n0, weights_n1, max(weights_n1, 1)) bytes
+ *   workspace: 8*(inputs_n0*inputs_n1 + 2*inputs_n0*weights_n1 + parts*weights_n1 + room(inputs_n0, inputs_n1, weights_n1) + room(inputs_n0, weights_n1, inputs_n1) + room(inputs_n1, weights_n1, inputs_n0)), parts = parts(inputs_n0, weights_n1, max(weights_n1, 1)) bytes
  *   operations: 1575, 2.6 times the function's (at inputs 5x6, weights 6x7, shifts 7)
  */
 void layer_grad_sizes(const double *__restrict__ inputs, int64_t inputs_n0, int64_t inputs_n1,
@@ -76,17 +76,17 @@ void layer_grad_sizes(const double *__restrict__ inputs, int64_t inputs_n0, int6
     (void)weights_n0;
     (void)shifts_n0;
     size_t used = 0;
-    const int64_t splits = adgen_splits(inputs_n0, weights_n1, inputs_n1);
+    const int64_t t1 = adgen_room(inputs_n0, weights_n1, inputs_n1);
     const int64_t parts = adgen_parts(inputs_n0, weights_n1, ad_maximum_i64(weights_n1, 1));
-    const int64_t splits_2 = adgen_splits(inputs_n0, inputs_n1, weights_n1);
-    const int64_t splits_3 = adgen_splits(inputs_n1, weights_n1, inputs_n0);
+    const int64_t t2 = adgen_room(inputs_n0, inputs_n1, weights_n1);
+    const int64_t t3 = adgen_room(inputs_n1, weights_n1, inputs_n0);
     used = adgen_reserve(used, adgen_times(adgen_times(sizeof(double), inputs_n0), weights_n1));
-    used = adgen_reserve(used, adgen_times(sizeof(double), inputs_n0 * weights_n1 * splits));
+    used = adgen_reserve(used, adgen_times(sizeof(double), t1));
     used = adgen_reserve(used, adgen_times(adgen_times(sizeof(double), inputs_n0), weights_n1));
     used = adgen_reserve(used, adgen_times(adgen_times(sizeof(double), weights_n1), parts));
     used = adgen_reserve(used, adgen_times(adgen_times(sizeof(double), inputs_n0), inputs_n1));
-    used = adgen_reserve(used, adgen_times(sizeof(double), inputs_n0 * inputs_n1 * splits_2));
-    used = adgen_reserve(used, adgen_times(sizeof(double), inputs_n1 * weights_n1 * splits_3));
+    used = adgen_reserve(used, adgen_times(sizeof(double), t2));
+    used = adgen_reserve(used, adgen_times(sizeof(double), t3));
     sizes[0] = (int64_t)used;
     sizes[1] = inputs_n0;
     sizes[2] = inputs_n1;
@@ -103,18 +103,18 @@ int layer_grad(const double *__restrict__ inputs, int64_t inputs_n0, int64_t inp
 {
     (void)failure;
     const int64_t splits = adgen_splits(inputs_n0, weights_n1, inputs_n1);
+    const int64_t t1 = adgen_room(inputs_n0, weights_n1, inputs_n1);
     const int64_t parts = adgen_parts(inputs_n0, weights_n1, ad_maximum_i64(weights_n1, 1));
     const int64_t splits_2 = adgen_splits(inputs_n0, inputs_n1, weights_n1);
+    const int64_t t2 = adgen_room(inputs_n0, inputs_n1, weights_n1);
     const int64_t splits_3 = adgen_splits(inputs_n1, weights_n1, inputs_n0);
+    const int64_t t3 = adgen_room(inputs_n1, weights_n1, inputs_n0);
     double *const buffer = (double *)adgen_take(&work, (size_t)(inputs_n0 * weights_n1) * sizeof(double));
-    const int64_t t1 = inputs_n0 * weights_n1 * splits;
     double *const product_parts = (double *)adgen_take(&work, (size_t)t1 * sizeof(double));
     double *const bar = (double *)adgen_take(&work, (size_t)(inputs_n0 * weights_n1) * sizeof(double));
     double *const shifts_bar_parts = (double *)adgen_take(&work, (size_t)(weights_n1 * parts) * sizeof(double));
     double *const bar_2 = (double *)adgen_take(&work, (size_t)(inputs_n0 * inputs_n1) * sizeof(double));
-    const int64_t t2 = inputs_n0 * inputs_n1 * splits_2;
     double *const product_parts_2 = (double *)adgen_take(&work, (size_t)t2 * sizeof(double));
-    const int64_t t3 = inputs_n1 * weights_n1 * splits_3;
     double *const product_parts_3 = (double *)adgen_take(&work, (size_t)t3 * sizeof(double));
     /* programs.py:46  def layer(inputs: "f64[n,d]", weights: "f64[d,k]", shifts: "f64[k]") -> float: */
     if (inputs_n1 != weights_n0) return adgen_fail(detail, inputs_n1, weights_n0, 24);
