@@ -19,7 +19,7 @@ from adgen.emit.uses import Uses
 from adgen.emit.values import Values
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Row, Value
-from adgen.ir.types import I64, Scalar
+from adgen.ir.types import I64, Buffer, Scalar
 from adgen.ops.elementwise import Elementwise
 
 
@@ -47,6 +47,15 @@ class Body:
         self.extents: dict[Value, list[Expression]] = {}
         self.numbers: dict[Value, int] = {}  # integer constants
         self.rules: Mapping[Row, Rule] = RULES
+
+    def take(self, names: Mapping[Value, str], extents: Mapping[tuple[Value, int], str]) -> None:
+        """The parameters by their names, and those of the extents of arrays among them."""
+        for value, name in names.items():
+            if isinstance(value.type, Buffer):
+                self.buffers[value] = name
+                self.extents[value] = [Expression(extents[value, axis]) for axis in range(value.type.rank)]
+            else:
+                self.values.known[value] = Expression(name)
 
     def region(self, region: Region) -> None:
         """The statements of a region, without what it yields."""

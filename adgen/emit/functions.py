@@ -9,7 +9,6 @@ from math import prod
 from types import MappingProxyType
 
 from adgen.emit.body import Body
-from adgen.emit.expression import Expression
 from adgen.emit.formula import workspace_formula
 from adgen.emit.interface import Interface, Parameter
 from adgen.emit.layout import Layout, Line, wrapped
@@ -229,12 +228,7 @@ class FunctionWriter:
         """A writer that knows the parameters and constant arrays."""
         uses = Uses(function, frozenset(self.plan.heap))
         body = Body(uses, self.plan, Names(self.taken), self.sites, self.helpers, self.callees)
-        for value, name in self.names.items():
-            if isinstance(value.type, Buffer):
-                body.buffers[value] = name
-                body.extents[value] = [Expression(self.extents[value, axis]) for axis in range(value.type.rank)]
-            else:
-                body.values.known[value] = Expression(name)
+        body.take(self.names, self.extents)
         body.buffers.update(self.tables)
         return body
 

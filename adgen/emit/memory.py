@@ -31,12 +31,13 @@ LARGEST_FRAME = 4096  # elements of all local arrays together
 LARGEST_RECURSIVE_FRAME = 64  # the same in a function that may be active many times at once
 
 
-def _nothing(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+def nothing(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
+    """The result types of a row that has no results."""
     return ()
 
 
-TAKE = Row("take", _nothing)  # at entry: a buffer's part of the workspace, by its extents
-RESERVE = Row("reserve", _nothing)  # the same in the function that tells the sizes
+TAKE = Row("take", nothing)  # at entry: a buffer's part of the workspace, by its extents
+RESERVE = Row("reserve", nothing)  # the same in the function that tells the sizes
 
 
 @dataclass

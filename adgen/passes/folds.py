@@ -23,7 +23,8 @@ from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Row, Value
 from adgen.ir.sizes import PARTS
 from adgen.ir.types import Scalar
-from adgen.passes.partial import trips
+from adgen.passes.extents import index_of, trip_count
+from adgen.passes.partial import moved
 from adgen.passes.rebuild import clone, mapped, rebuild, record
 
 ROUNDS = (256, 65_536)  # elements that a part's memory is taken for: 65,536 parts, then 256
@@ -173,22 +174,16 @@ def _emit(builder: Builder, loop: Operation, fold: Fold, mapping: dict[Value, Va
     """Two rounds of parts, and what is left of the loop."""
     region = loop.regions[0]
     needed = _needed(region, fold.element)
+    loop = moved(loop, mapping)
 
-    def element(index: Value) -> State:
-        local = {**mapping, region.arguments[0]: index}
+    def element(number: Value) -> State:
+        local = {**mapping, region.arguments[0]: index_of(builder, loop, number)}
         clone(builder, needed, local)
         return mapped(fold.element, local)
 
-    start = mapped(loop.operands[2:], mapping)
-    state = [start[k] for k in fold.order]
-    count, first = trips(builder, loop, mapping), element
-    step: int = loop.attributes["step"]
-    (begin,) = mapped(loop.operands[:1], mapping)
-
-    def at(number: Value) -> Value:
-        return builder.op(ops.ADD, begin, builder.op(ops.MUL, number, builder.index(step)))
-
-    read: Callable[[Value], State] = lambda number: first(at(number))  # noqa: E731
+    state = [loop.operands[2 + k] for k in fold.order]
+    count = trip_count(builder, loop)
+    read: Callable[[Value], State] = element
     for size in ROUNDS:
         count, read = _round(builder, fold, count, read, size)
     totals = _folded(builder, fold, builder.index(0), count, state, read)
@@ -223,9 +218,11 @@ def _round(
             builder.op(ops.FLOORDIV, builder.op(ops.MUL, count, n), parts)
             for n in (number, builder.op(ops.ADD, number, one))
         ]
-        begin, state = ends[0], [builder.const(fold.neutral, kinds[0])] if fold.neutral is not None else []
-        if not state:
-            state, begin = list(read(begin)), builder.op(ops.ADD, begin, one)
+        begin = ends[0]
+        if fold.neutral is not None:
+            state: State = [builder.const(fold.neutral, kinds[0])]
+        else:
+            state, begin = read(begin), builder.op(ops.ADD, begin, one)
         for buffer, value in zip(memory, _folded(builder, fold, begin, ends[1], state, read), strict=True):
             builder.store(buffer, value, (number,))
         return ()

@@ -35,11 +35,12 @@ from adgen.ir.types import BOOL, I64, Buffer, Scalar
 from adgen.passes.activity import roots
 from adgen.passes.contractions import contractions
 from adgen.passes.dead_code import dead_code
+from adgen.passes.extents import index_of, trip_count
 from adgen.passes.folds import fold_of, folds
 from adgen.passes.forms import Forms
 from adgen.passes.independence import Tie
 from adgen.passes.indices import Definitions
-from adgen.passes.partial import chunk, copies, division, trips
+from adgen.passes.partial import chunk, copies, division, moved
 from adgen.passes.rebuild import clone_operation, clone_region, mapped, rebuild, record
 from adgen.passes.sharing import Sharing, arguments_of, sharing
 from adgen.passes.turned import Turned, emit_turned, turned
@@ -75,24 +76,27 @@ def grids(function: Function, deterministic: bool = False) -> Function:
                return
              }
     """
-    return _Grids(_with_folds(_with_products(function, deterministic), deterministic), deterministic).made()
+    found = _Grids(function, deterministic)
+    for step in (_with_products, _with_folds):
+        made = step(found)
+        found = found if made is found.function else _Grids(made, deterministic)
+    return found.made()
 
 
-def _with_products(function: Function, deterministic: bool) -> Function:
+def _with_products(found: _Grids) -> Function:
     """The function with products of matrices that a host launches as such."""
-    outermost = _Grids(function, deterministic).outermost()
-    made = contractions(function, lambda loop: loop in outermost)
+    outermost = found.outermost()
+    made = contractions(found.function, lambda loop: loop in outermost)
     hosted = Hosted(made)
     products = [operation for operation in walk(made.body) if operation.row is core.CONTRACT]
-    return made if all(hosted.knows(operation.operands[4:]) for operation in products) else function
+    return made if all(hosted.knows(operation.operands[4:]) for operation in products) else found.function
 
 
-def _with_folds(function: Function, deterministic: bool) -> Function:
+def _with_folds(found: _Grids) -> Function:
     """The function with maxima and the like of long arrays in parts."""
-    found = _Grids(function, deterministic)
     left = {loop for loop in found.outermost() if not isinstance(found.nest(loop), Nest)}
     fewer = {loop for loop in left if (count := found.trips(loop)) is None or count > SHORT}
-    return folds(function, fewer) if any(fold_of(loop) for loop in fewer) else function
+    return folds(found.function, fewer) if any(fold_of(loop) for loop in fewer) else found.function
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,7 @@ class _Grids:
         self.root = roots(function)
         self.known = Definitions(function)
         self.forms = Forms(self.known)
+        self.nests: dict[Operation, Nest | str] = {}
 
     def made(self) -> Function:
         return rebuild(dead_code(rebuild(self.function, self.transform)), _left_alone)
@@ -163,19 +168,22 @@ class _Grids:
 
     def nest(self, loop: Operation) -> Nest | str:
         """How a loop becomes a kernel, or why it does not."""
+        if loop not in self.nests:
+            self.nests[loop] = self.looked_at(loop)
+        return self.nests[loop]
+
+    def looked_at(self, loop: Operation) -> Nest | str:
+        """The same, found out now."""
         trips = self.trips(loop)
         if trips is not None and trips <= SHORT:
             return "it is short"
         found = sharing(loop, self.root, self.forms)
         if isinstance(found, Tie):
             return found.reason
-        inner = self.inner(loop)
-        if inner is not None and not loop.regions[0].arguments[1:]:
-            own = sharing(inner, self.root, self.forms)
-            apart = isinstance(own, Sharing) and not found.own & own.added.keys()
-            if isinstance(own, Sharing) and apart and not inner.regions[0].arguments[1:]:
-                return self.scattering(loop, found, inner)
-        return self.scattering(loop, found, None)
+        inner = None if loop.regions[0].arguments[1:] else self.inner(loop)
+        own = None if inner is None or inner.regions[0].arguments[1:] else sharing(inner, self.root, self.forms)
+        apart = isinstance(own, Sharing) and not found.own & own.added.keys()
+        return self.scattering(loop, found, inner if apart else None)
 
     def inner(self, loop: Operation) -> Operation | None:
         """The loop that is all of a loop's body, but for what each thread may work out again before it."""
@@ -296,8 +304,8 @@ class _Writer:
     def parts(self) -> None:
         """Threads that take several iterations each, with sums of their own."""
         builder, loop = self.builder, self.loop
-        region = loop.regions[0]
-        count = trips(builder, loop, self.mapping)
+        region, here = loop.regions[0], moved(loop, self.mapping)
+        count = trip_count(builder, here)
         apart = bool(self.nest.copied) or self.in_order()
         handles = mapped(self.nest.copied, self.mapping)
         threads = division(builder, count, builder.index(1), handles)
@@ -310,11 +318,9 @@ class _Writer:
         argument = Value(I64, "part")
         with builder.block((argument,)) as block:
             if apart:
-                ends, step = chunk(builder, loop, self.mapping, count, argument, threads), self.step
+                ends, step = chunk(builder, here, count, argument, threads), self.step
             else:
-                scaled = builder.op(ops.MUL, argument, builder.index(self.step))
-                start, stop = mapped(loop.operands[:2], self.mapping)
-                ends, step = (builder.op(ops.ADD, start, scaled), stop), self.step * sizes.THREADS
+                ends, step = (index_of(builder, here, argument), here.operands[1]), self.step * sizes.THREADS
             slots = {h: (copy, builder.op(ops.MOD, argument, number)) for h, (copy, number) in together.items()}
             self.run(ends, step, argument, sums, apiece, slots)
         attributes = {"step": 1, "exit": False, "grid": "x"}

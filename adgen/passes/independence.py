@@ -54,14 +54,9 @@ def independence(loop: Operation, root: Mapping[Value, Value]) -> Independence |
         if chain is None:
             return Tie(loop, f"`{argument.name or 'a value'}` is carried from one iteration to the next")
         found.sums.update(chain)
-    accesses: dict[Value, list[Operation]] = {}
-    for operation in walk(region):
-        if operation.row is core.ALLOC:
-            found.private.add(operation.result)
-        elif operation.row in core.ACCESSES:
-            accesses.setdefault(root[operation.operands[0]], []).append(operation)
-        elif operation.row in STRANGE:
-            return Tie(operation, f"`{operation.row.name}` is not run for several iterations at once")
+    accesses = accesses_of(region, root, found.private)
+    if isinstance(accesses, Tie):
+        return accesses
     for buffer, touching in accesses.items():
         if buffer in found.private:
             continue
@@ -76,6 +71,19 @@ def independence(loop: Operation, root: Mapping[Value, Value]) -> Independence |
             writer = next(o for o in touching if o.row is not core.LOAD)
             return Tie(writer, f"`{buffer.name or 'memory'}` is written where other iterations may look")
     return found
+
+
+def accesses_of(region: Region, root: Mapping[Value, Value], private: set[Value]) -> dict[Value, list[Operation]] | Tie:
+    """The accesses of a region by memory, or what is not understood; memory that it makes is added to `private`."""
+    accesses: dict[Value, list[Operation]] = {}
+    for operation in walk(region):
+        if operation.row is core.ALLOC:
+            private.add(operation.result)
+        elif operation.row in core.ACCESSES:
+            accesses.setdefault(root[operation.operands[0]], []).append(operation)
+        elif operation.row in STRANGE:
+            return Tie(operation, f"`{operation.row.name}` is not run for several iterations at once")
+    return accesses
 
 
 def are_own(touching: list[Operation], index: Value) -> bool:

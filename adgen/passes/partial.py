@@ -8,25 +8,20 @@ what `add_up` brings together has the same bits in every run.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from adgen import ops
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Value
 from adgen.ir.sizes import PARTS
 from adgen.ir.types import Buffer
+from adgen.passes.extents import index_of
 from adgen.passes.rebuild import Mapping, mapped
 
 
-def trips(builder: Builder, loop: Operation, mapping: Mapping) -> Value:
-    """The number of iterations of a loop, which is not negative."""
-    start, stop = mapped(loop.operands[:2], mapping)
-    step: int = loop.attributes["step"]
-    first, last = (start, stop) if step > 0 else (stop, start)
-    span = builder.op(ops.SUB, last, first)
-    if abs(step) > 1:
-        more = builder.op(ops.ADD, span, builder.index(abs(step) - 1))
-        span = builder.op(ops.FLOORDIV, more, builder.index(abs(step)))
-    return builder.op(ops.MAXIMUM, span, builder.index(0))
+def moved(loop: Operation, mapping: Mapping) -> Operation:
+    """A loop with what its ends and what it carries have become, for its number of iterations and its indices."""
+    return replace(loop, operands=mapped(loop.operands, mapping))
 
 
 def division(builder: Builder, count: Value, width: Value, handles: Sequence[Value], times: int = 1) -> Value:
@@ -46,17 +41,10 @@ def copies(builder: Builder, handle: Value, count: Value) -> Value:
     return builder.alloc(handle.type.element, (*builder.dims(handle), count), f"{handle.name or 'sum'}_parts")
 
 
-def chunk(
-    builder: Builder, loop: Operation, mapping: Mapping, count: Value, number: Value, parts: Value
-) -> tuple[Value, Value]:
+def chunk(builder: Builder, loop: Operation, count: Value, number: Value, parts: Value) -> tuple[Value, Value]:
     """The ends of one part of `count` iterations; those of the next part come after it."""
-    (start,) = mapped(loop.operands[:1], mapping)
     more = builder.op(ops.SUB, builder.op(ops.ADD, count, parts), builder.index(1))
     size = builder.op(ops.MAXIMUM, builder.op(ops.FLOORDIV, more, parts), builder.index(1), name="size")
     first = builder.op(ops.MUL, number, size)
     last = builder.op(ops.MINIMUM, builder.op(ops.ADD, first, size), count)
-
-    def place(iteration: Value) -> Value:
-        return builder.op(ops.ADD, start, builder.op(ops.MUL, iteration, builder.index(loop.attributes["step"])))
-
-    return place(first), place(last)
+    return index_of(builder, loop, first), index_of(builder, loop, last)

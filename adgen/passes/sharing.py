@@ -19,7 +19,7 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Value, walk
 from adgen.passes.forms import Forms
-from adgen.passes.independence import STRANGE, Tie
+from adgen.passes.independence import Tie, accesses_of
 
 
 @dataclass
@@ -39,14 +39,10 @@ def sharing(loop: Operation, root: Mapping[Value, Value], forms: Forms) -> Shari
     for argument, result in zip(region.arguments[1:], region.results, strict=True):
         if not is_sum(region, argument, result):
             return Tie(loop, f"`{argument.name or 'a value'}` is carried from one iteration to the next")
-    found, accesses = Sharing(), dict[Value, list[Operation]]()
-    for operation in walk(region):
-        if operation.row is core.ALLOC:
-            found.private.add(operation.result)
-        elif operation.row in core.ACCESSES:
-            accesses.setdefault(root[operation.operands[0]], []).append(operation)
-        elif operation.row in STRANGE:
-            return Tie(operation, f"`{operation.row.name}` is not run for several iterations at once")
+    found = Sharing()
+    accesses = accesses_of(region, root, found.private)
+    if isinstance(accesses, Tie):
+        return accesses
     inside = {value for operation in walk(region) for value in operation.results} | arguments_of(loop)
     apart = [(buffer, group) for buffer, touching in accesses.items() for group in separate(touching, inside, forms)]
     for buffer, touching in apart:

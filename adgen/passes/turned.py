@@ -23,8 +23,9 @@ from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Value, walk, walk_one
 from adgen.ir.translate import free_values
 from adgen.ir.types import I64
+from adgen.passes.extents import trip_count
 from adgen.passes.forms import Forms
-from adgen.passes.partial import chunk, copies, division, trips
+from adgen.passes.partial import chunk, copies, division, moved
 from adgen.passes.rebuild import Transform, clone, clone_operation, mapped
 from adgen.passes.sharing import Sharing, arguments_of, is_own
 
@@ -166,7 +167,7 @@ def emit_turned(builder: Builder, plan: Turned, mapping: dict[Value, Value]) -> 
     loop, inner = plan.outer, plan.inner
     makers = {value: operation for operation in loop.regions[0].operations for value in operation.results}
     low, high = _range(builder, plan, makers, mapping)
-    count = trips(builder, loop, mapping)
+    count = trip_count(builder, moved(loop, mapping))
     width = builder.op(ops.SUB, high, low)
     handles = mapped(dict.fromkeys(addition.operands[0] for addition in plan.additions), mapping)
     parts = division(builder, count, width, handles)
@@ -174,7 +175,7 @@ def emit_turned(builder: Builder, plan: Turned, mapping: dict[Value, Value]) -> 
     number, column = Value(I64, "part"), Value(I64, inner.regions[0].arguments[0].name)
     with builder.block((number,)) as outside:
         with builder.block((column,)) as block:
-            ends = chunk(builder, loop, mapping, count, number, parts)
+            ends = chunk(builder, moved(loop, mapping), count, number, parts)
             _column(builder, plan, makers, ends, column, mapping, lambda handle: (apiece[handle], (number,)))
         attributes = {"step": 1, "exit": False, "grid": "x", "order": 1}
         builder.emit(core.FOR, (low, high), attributes, (block.region(),), span=inner.span)

@@ -18,8 +18,7 @@ from typing import Protocol
 from adgen.diagnostics import AdgenError
 from adgen.toolchain import emulated, nvcc
 from adgen.toolchain.cache import cached, digest
-from adgen.toolchain.cc import STANDARD, python_headers
-from adgen.toolchain.extension import Source
+from adgen.toolchain.extension import Source, wrapper
 from adgen.toolchain.fastcall import begin_calls
 from adgen.toolchain.link import SHARED, SUFFIX
 from adgen.toolchain.ptxas import Usage, usages
@@ -63,7 +62,10 @@ def build_device(source: CudaSource, target: Target) -> Path:
         ):
             (folder / file).write_text(content, encoding="utf-8")
         _wrapper(source, name, folder, target)
-        (_nvcc if target.name == "cuda" else _emulated)(source, stem, name, folder, archs)
+        if target.name == "cuda":
+            _nvcc(stem, name, folder, archs)
+        else:
+            _emulated(source, stem, name, folder)
         for leftover in (*folder.glob("*.o"), folder / "wrapper.c"):
             leftover.unlink()
 
@@ -94,20 +96,14 @@ def flavour() -> emulated.Flavour:
 
 def _wrapper(source: CudaSource, name: str, folder: Path, target: Target) -> None:
     """The C file through which Python calls."""
-    from cffi import FFI
-
     counter = emulated.COUNTER if target.name != "cuda" else ""
-    ffi = FFI()
-    ffi.cdef(f"{source.cdef}\n{counter}")
     text = f'#include "{source.header_name}"\n\n{counter}\n{source.calls}'
-    ffi.set_source(name, text, compiler_verbose=0)
-    ffi.emit_c_code(str(folder / "wrapper.c"))
-    flags = [*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", f"-I{python_headers()}"]
+    command = wrapper(name, f"{source.cdef}\n{counter}", text, folder)
     begin_calls()
-    find_compiler().run([*flags, "-c", "wrapper.c", "-o", "wrapper.o"], folder)
+    find_compiler().run(command, folder)
 
 
-def _nvcc(source: CudaSource, stem: str, name: str, folder: Path, archs: tuple[str, ...]) -> None:
+def _nvcc(stem: str, name: str, folder: Path, archs: tuple[str, ...]) -> None:
     compiler, flags = nvcc.find_nvcc(), nvcc.flags(archs)
     printed = compiler.run([*flags, "-c", f"{stem}.cu", "-o", "device.o"], folder)
     (folder / nvcc.PRINTED).write_text(printed, encoding="utf-8")
@@ -115,7 +111,7 @@ def _nvcc(source: CudaSource, stem: str, name: str, folder: Path, archs: tuple[s
     compiler.run([*flags, "-shared", "device.o", "host.o", "wrapper.o", "-o", f"{name}{SUFFIX}"], folder)
 
 
-def _emulated(source: CudaSource, stem: str, name: str, folder: Path, archs: tuple[str, ...]) -> None:
+def _emulated(source: CudaSource, stem: str, name: str, folder: Path) -> None:
     way = flavour()
     # what only moves arguments is not worth optimising
     for text, file, extra in ((source.c_source, stem, ()), (source.cuda_host, f"{stem}_host", ("-O0",))):

@@ -68,27 +68,31 @@ def build(source: Source) -> Path:
 
 
 def _compile(source: Source, name: str, compiler: Compiler, library: Library, folder: Path) -> None:
-    from cffi import FFI
-
     stem = Path(source.header_name).stem
     (folder / f"{stem}.c").write_text(source.c_source, encoding="utf-8")
     (folder / source.header_name).write_text(source.header, encoding="utf-8")
-    ffi = FFI()
-    ffi.cdef(source.cdef)
-    ffi.set_source(name, f'#include "{source.header_name}"\n\n{source.calls}', compiler_verbose=0)
-    ffi.emit_c_code(str(folder / "wrapper.c"))
-    include = f"-I{python_headers()}"
+    moving = wrapper(name, source.cdef, f'#include "{source.header_name}"\n\n{source.calls}', folder)
     theirs = written(source.external, folder)
     flags = [*STANDARD, *OPTIMISE, *level(source.c_source), *compiler.native, *WARNINGS, *library.compile]
     function = [*flags, "-isystem", USER, "-c", f"{stem}.c", "-o", "function.o"]
-    # the wrapper is not worth optimising: it only moves arguments
-    wrapper = [*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", include, "-c", "wrapper.c", "-o", "wrapper.o"]
     begin_calls()
-    compiler.run_all([function, wrapper, *(compiling(file, compiler) for file in theirs)], folder)
+    compiler.run_all([function, moving, *(compiling(file, compiler) for file in theirs)], folder)
     objects = ["function.o", "wrapper.o", *map(object_of, theirs)]
     compiler.run([*SHARED, *objects, "-o", f"{name}{SUFFIX}", *library.link, "-lm"], folder)
     for leftover in (*objects, "wrapper.c"):
         (folder / leftover).unlink()
+
+
+def wrapper(name: str, cdef: str, text: str, folder: Path) -> list[str]:
+    """Write `wrapper.c`, through which Python calls what `cdef` declares; the arguments that make `wrapper.o` of it."""
+    from cffi import FFI
+
+    ffi = FFI()
+    ffi.cdef(cdef)
+    ffi.set_source(name, text, compiler_verbose=0)
+    ffi.emit_c_code(str(folder / "wrapper.c"))
+    # not worth optimising: it only moves arguments
+    return [*STANDARD, "-O1", "-w", "-D_GNU_SOURCE", f"-I{python_headers()}", "-c", "wrapper.c", "-o", "wrapper.o"]
 
 
 def written(files: Files, folder: Path) -> list[str]:

@@ -20,11 +20,11 @@ from adgen.emit.expression import Expression, product, reads_of
 from adgen.emit.functions import CFunction, FunctionWriter
 from adgen.emit.interface import Interface
 from adgen.emit.layout import Layout, wrapped
-from adgen.emit.memory import TAKE
+from adgen.emit.memory import TAKE, Plan
 from adgen.emit.names import Names
 from adgen.emit.profile import Profile
 from adgen.emit.text import c_type
-from adgen.emit.uses import Uses
+from adgen.emit.uses import Uses, written
 from adgen.ir import core, sizes
 from adgen.ir.builder import sharing_key
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
@@ -40,10 +40,17 @@ REST = ("void *work", "int64_t *detail", "int64_t *failure", "cudaStream_t strea
 class HostBody(Body):
     """Writes the body of a host's function."""
 
-    def __init__(self, texts: Mapping[Kernel, KernelText], *arguments: object) -> None:
-        super().__init__(*arguments)  # type: ignore[arg-type]
+    def __init__(
+        self,
+        texts: Mapping[Kernel, KernelText],
+        uses: Uses,
+        plan: Plan,
+        names: Names,
+        sites: list[Operation],
+        helpers: dict[str, None],
+    ) -> None:
+        super().__init__(uses, plan, names, sites, helpers, {})
         self.texts = texts
-        self.sizes: dict[str, Expression] = {}  # that have names already
         self.rules = {
             **RULES,
             core.ALLOC: alloc,
@@ -57,16 +64,11 @@ class HostBody(Body):
 
 
 def size(body: HostBody, operation: Operation) -> None:
-    """How work is divided: worked out once, where all can see it."""
+    """How work is divided."""
     values = body.values
     given = [values.use(operand) for operand in operation.operands]
     text = f"adgen_{operation.row.name}({', '.join(expression.text for expression in given)})"
-    if text in body.sizes:
-        values.known[operation.result] = body.sizes[text]
-        return
     values.declare(operation.result, Expression(text, reads=reads_of(given)))
-    if len(values.opened) == 1:
-        body.sizes[text] = values.use(operation.result)
 
 
 def take(body: HostBody, operation: Operation) -> None:
@@ -213,17 +215,14 @@ class HostWriter(FunctionWriter):
             sites,
             helpers,
             {},
-            {*file_names, "failure", "stream", "launch", "dim3"},
+            file_names,
             profile=CUDA,
             fixed=fixed,
         )
 
     def _written(self) -> set[Value]:
         """The parameters that kernels store into."""
-        whole, self.function = self.function, self.original
-        found = super()._written()
-        self.function = whole
-        return found
+        return written(self.original)
 
     @property
     def noting(self) -> bool:
@@ -258,13 +257,8 @@ class HostWriter(FunctionWriter):
     def body(self, function: Function) -> Body:
         """A writer that knows the parameters."""
         uses = Uses(function, frozenset(self.first_extents(function)))
-        body = HostBody(self.texts, uses, self.plan, Names(self.taken), self.sites, self.helpers, {})
-        for value, name in self.names.items():
-            if isinstance(value.type, Buffer):
-                body.buffers[value] = name
-                body.extents[value] = [Expression(self.extents[value, axis]) for axis in range(value.type.rank)]
-            else:
-                body.values.known[value] = Expression(name)
+        body = HostBody(self.texts, uses, self.plan, Names(self.taken), self.sites, self.helpers)
+        body.take(self.names, self.extents)
         return body
 
     def first_extents(self, function: Function) -> Iterator[Value]:

@@ -18,6 +18,7 @@ from adgen.emit.body import RULES, Body
 from adgen.emit.cuda.outline import Kernel
 from adgen.emit.cuda.wrapping import WRAPPED, wrapping
 from adgen.emit.expression import Expression, assignment, negated, reads_of
+from adgen.emit.functions import FunctionWriter
 from adgen.emit.layout import Block, Layout, wrapped
 from adgen.emit.names import Names
 from adgen.emit.text import c_type, literal
@@ -196,16 +197,6 @@ class KernelWriter:
         self.block = blocks.get(name, BLOCK) if free else BLOCK
         self.noting = noting
         names = Names(file_names)
-        names.taken |= {
-            *NOTED,
-            *THREAD.values(),
-            *THREADS.values(),
-            "threadIdx",
-            "blockIdx",
-            "blockDim",
-            "gridDim",
-            "warpSize",
-        }
         self.parameters = {value: names.claim(value.name) for value in kernel.function.parameters}
         self.extents = {
             (value, axis): names.claim(f"{name}_n{axis}")
@@ -220,12 +211,7 @@ class KernelWriter:
     def write(self) -> KernelText:
         """The signature and the lines."""
         body, values = self.body, self.body.values
-        for value, name in self.parameters.items():
-            if isinstance(value.type, Buffer):
-                body.buffers[value] = name
-                body.extents[value] = [Expression(self.extents[value, axis]) for axis in range(value.type.rank)]
-            else:
-                values.known[value] = Expression(name)
+        body.take(self.parameters, self.extents)
         for axis in ("x", "y")[: self.kernel.axes]:
             values.emit(f"const int64_t {THREAD[axis]} = {ALONG.format(axis)};", None)
             values.emit(f"const int64_t {THREADS[axis]} = {EVERY.format(axis)};", None)
@@ -235,9 +221,7 @@ class KernelWriter:
             values.emit("if (adgen_failed(failure, launch)) return;", None)
         self.own_slices()
         body.region(self.kernel.function.body)
-        for variable in values.opened[0]:
-            if not variable.read:
-                values.emit(f"(void){variable.name};", None)
+        FunctionWriter.close(body)
         lines = list(Layout().lines(values.statements, 1))
         words = set(re.findall(r"[A-Za-z_]\w*", re.sub(r"/\*.*?\*/", "", "\n".join(lines))))
         extents = tuple(place for place, name in self.extents.items() if name in words)

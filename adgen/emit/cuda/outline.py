@@ -24,14 +24,14 @@ from adgen import ops
 from adgen.diagnostics import AdgenError
 from adgen.emit.cuda.products import MULTIPLY
 from adgen.emit.cuda.wrapping import small
-from adgen.emit.memory import Plan, plan_memory
+from adgen.emit.memory import Plan, nothing, plan_memory
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.hosted import Hosted
 from adgen.ir.nodes import Attributes, Function, Operation, Region, Row, Value, walk, walk_one
 from adgen.ir.sizes import ROOM, SLICES, SPLITS
 from adgen.ir.translate import free_values
-from adgen.ir.types import BOOL, Buffer, Scalar, Stack, Type
+from adgen.ir.types import BOOL, Buffer, Scalar, Stack
 
 FRAME = 256  # elements of all arrays together that a thread has for itself
 SIZED = (
@@ -44,11 +44,7 @@ MOST_REPEATED = 3  # operations on integers that every thread repeats
 MOST_AGAIN = 8  # operations on the function's numbers that every kernel does again
 
 
-def _nothing(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
-    return ()
-
-
-LAUNCH = Row("launch", _nothing)  # a kernel with what it takes, its slices, and the iterations along x and y
+LAUNCH = Row("launch", nothing)  # a kernel with what it takes, its slices, and the iterations along x and y
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +169,7 @@ class _Outliner:
                 rule(operation)
                 self.builder.span = outer
 
-    def rule(self, operation: Operation):  # type: ignore[no-untyped-def]
+    def rule(self, operation: Operation) -> Callable[[Operation], None] | None:
         """What the host does about an operation; None for one that belongs to a kernel."""
         row = operation.row
         if row is core.FOR and "grid" in operation.attributes:
@@ -227,7 +223,6 @@ class _Outliner:
         builder = self.builder
         numbers = [self.on_host(value) for value in operation.operands[4:]]
         rows, columns, depth = numbers[:3]
-
         splits = builder.op(SPLITS, rows, columns, depth, name="splits")
         room = builder.op(ROOM, rows, columns, depth)
         buffers = [self.mapping.get(value, value) for value in operation.operands[:3]]

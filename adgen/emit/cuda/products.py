@@ -10,21 +10,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adgen.emit.expression import Expression, reads_of
+from adgen.emit.memory import nothing
 from adgen.emit.products import placed
 from adgen.emit.text import c_type, literal
 from adgen.ir.contraction import contraction
-from adgen.ir.nodes import Attributes, Operation, Row
-from adgen.ir.types import Buffer, Type
+from adgen.ir.nodes import Operation, Row
+from adgen.ir.types import Buffer
 
 if TYPE_CHECKING:
     from adgen.emit.cuda.host import HostBody
 
 
-def _nothing(types: tuple[Type, ...], attributes: Attributes) -> tuple[Type, ...]:
-    return ()
-
-
-MULTIPLY = Row("multiply", _nothing)  # a `contract` with the number of parts and memory for them
+MULTIPLY = Row("multiply", nothing)  # a `contract` with the number of parts and memory for them
 
 KERNEL = """/* Tiles of factor * left @ right, a block for each and each part of the sums: added to the target, or
  * left in `parts` where there are several.  Rows are `step` elements apart; `across`: it is stored by columns. */
