@@ -76,6 +76,7 @@ def few_threads(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(host, "BLOCK", 4)
     patch.setattr(kernel, "BLOCK", 4)
     patch.setattr(outline, "FRAME", 4)
+    patch.setattr(outline, "LONGEST", 6)
     patch.setattr(host, "LARGEST_GRID", 3)
     patch.setattr(helpers, "THREADS", helpers.THREADS.replace("256", "8"))
     patch.setattr(helpers, "PLANE", helpers.PLANE.replace("65535", "2"))

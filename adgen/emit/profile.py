@@ -12,6 +12,7 @@ from typing import NoReturn
 from adgen.diagnostics import AdgenError
 from adgen.emit.memory import LARGEST_FRAME, Plan
 from adgen.ir import core
+from adgen.ir.calls import recursion
 from adgen.ir.nodes import Function, walk
 
 
@@ -36,7 +37,7 @@ def require_flat(function: Function) -> None:
             raise AdgenError(
                 "AD344",
                 f"`{operation.attributes['callee']}` calls itself, and C of the profile `embedded` has no recursion",
-                operation.span,
+                recursion(function, operation).span,
                 "write it as a loop",
             )
 

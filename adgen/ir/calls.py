@@ -25,6 +25,12 @@ def called(function: Function) -> Iterator[str]:
         yield from (operation.attributes[kind] for kind in kinds(operation))
 
 
+def recursion(function: Function, call: Operation) -> Operation:
+    """Where the callee of a call calls on, itself or what calls it; the call where the callee has no place."""
+    inside = walk(function.callees[call.attributes["callee"]].body)
+    return next((operation for operation in inside if operation.row is core.CALL and operation.span), call)
+
+
 def kinds(operation: Operation) -> tuple[str, ...]:
     """The attributes of an operation that name callees."""
     return tuple(kind for kind in NAMING.get(operation.row, ()) if operation.attributes.get(kind))

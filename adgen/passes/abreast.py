@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import Mapping, clone_operation, mapped
 from adgen.ir.types import I64, Buffer, Scalar
-from adgen.passes.rebuild import Mapping, clone_operation, mapped
 from adgen.passes.several import Moving, decides, moving_values, parameter
 from adgen.passes.surgery import users_of
 

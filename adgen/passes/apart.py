@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Sequence
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.rebuild import Mapping, clone, mapped, rebuild
 from adgen.ir.types import Buffer, Scalar, Stack
 from adgen.passes.dead_code import dead_code
 from adgen.passes.extents import number_of, trip_count
 from adgen.passes.memory import Memory
-from adgen.passes.rebuild import Mapping, clone, mapped, rebuild
 from adgen.passes.residuals import RECOMPUTED_COST
 from adgen.passes.several import Moving, moving_values
 

@@ -23,6 +23,7 @@ from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import reachable, unused
 from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.rebuild import Mapping, clone, clone_operation, mapped, rebuild, record
 from adgen.ir.types import I64, Buffer, Scalar, Stack, is_float
 from adgen.passes.activity import roots
 from adgen.passes.adjoint import adjoint, without_values
@@ -36,7 +37,6 @@ from adgen.passes.linear import steps_linearly
 from adgen.passes.localise import add_into, copy_into, copy_of
 from adgen.passes.moves import Moves
 from adgen.passes.pipeline import PRIMAL, apply
-from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, rebuild, record
 
 CACHED = 2**25  # bytes that stay in the last cache of common machines
 FEWEST = 64  # steps; of fewer, chunks and what they start from would take about as much

@@ -14,9 +14,9 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Value, walk
+from adgen.ir.rebuild import Mapping, clone_operation
 from adgen.ir.translate import DTYPES
 from adgen.ir.types import Buffer
-from adgen.passes.rebuild import Mapping, clone_operation
 
 
 def chunk_size(builder: Builder, steps: Value, state: Value, each: Value) -> Value:

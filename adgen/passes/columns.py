@@ -16,11 +16,11 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import clone_operation, mapped, rebuild
 from adgen.ir.types import Buffer
 from adgen.passes.activity import roots
 from adgen.passes.independence import STRANGE
 from adgen.passes.indices import Definitions, Indices
-from adgen.passes.rebuild import clone_operation, mapped, rebuild
 
 MOST_COLUMNS = 8
 

@@ -20,10 +20,10 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Value
+from adgen.ir.rebuild import Mapping, clone, mapped
 from adgen.ir.types import F64, I64, Buffer, Scalar
 from adgen.passes.abreast import abreast
 from adgen.passes.apart import apart, once
-from adgen.passes.rebuild import Mapping, clone, mapped
 
 LIST = Buffer(I64, 1)
 

@@ -15,8 +15,8 @@ from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import everywhere, reachable
 from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.rebuild import Mapping, clone, clone_operation, mapped, rebuild, record
 from adgen.ir.types import Buffer
-from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, rebuild, record
 
 IDENTITIES = (ops.STOP, ops.TAPPED)
 FORGOTTEN = (core.CUSTOM, core.TAP, *IDENTITIES)

@@ -17,10 +17,10 @@ from collections.abc import Mapping as AnyMapping
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.ir.rebuild import Mapping, clone_operation, mapped
 from adgen.ir.types import Buffer, is_float
 from adgen.passes.forward import is_cancelled, tangent_of
 from adgen.passes.indices import Definitions
-from adgen.passes.rebuild import Mapping, clone_operation, mapped
 from adgen.passes.strong_zeros import Fragile
 
 Element = tuple[Value, tuple[int, ...]]  # an array, or a number, and the indices

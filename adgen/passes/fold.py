@@ -16,9 +16,9 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.ir.rebuild import Mapping, clone, clone_operation, clone_region, mapped, rebuild, record
 from adgen.ir.types import BOOL, I64
 from adgen.passes.dead_code import dead_code
-from adgen.passes.rebuild import Mapping, clone, clone_operation, clone_region, mapped, rebuild, record
 
 SELECTED_OPERATIONS = 4  # a branch of more operations than this stays a branch
 

@@ -21,11 +21,11 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Row, Value
+from adgen.ir.rebuild import clone, mapped, rebuild, record
 from adgen.ir.sizes import PARTS
 from adgen.ir.types import Scalar
 from adgen.passes.extents import index_of, trip_count
 from adgen.passes.partial import moved
-from adgen.passes.rebuild import clone, mapped, rebuild, record
 
 ROUNDS = (256, 65_536)  # elements that a part's memory is taken for: 65,536 parts, then 256
 NEUTRAL: dict[Row, int] = {ops.MUL: 1, ops.OR: 0, ops.AND: 1}

@@ -15,6 +15,7 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.ir.rebuild import clone_operation
 from adgen.ir.types import Buffer, Scalar, Stack, is_float
 from adgen.passes.activity import roots, varied
 from adgen.passes.adjoint import transpose
@@ -23,7 +24,6 @@ from adgen.passes.custom import inlined, require_rule, zeros_like
 from adgen.passes.indices import Known
 from adgen.passes.linear import require_linear
 from adgen.passes.localise import copy_into
-from adgen.passes.rebuild import clone_operation
 from adgen.passes.strong_zeros import Fragile, guarded
 
 Mapping = dict[Value, Value]

@@ -19,12 +19,12 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import Mapping, clone, clone_operation, mapped, record
 from adgen.ir.types import Buffer
 from adgen.passes.contents import Contents
 from adgen.passes.independence import are_own
 from adgen.passes.indices import Indices, Place
 from adgen.passes.memory import Memory
-from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, record
 
 
 def forward_stores(function: Function) -> Function:

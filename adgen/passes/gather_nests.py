@@ -16,11 +16,11 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Value
+from adgen.ir.rebuild import Mapping, clone, mapped
 from adgen.ir.types import I64, Scalar
 from adgen.passes.boxes import Bound, Box, Interval
 from adgen.passes.factors import sum_of
 from adgen.passes.indices import Definitions, Indices
-from adgen.passes.rebuild import Mapping, clone, mapped
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from adgen.ir import core, sizes
 from adgen.ir.builder import Builder
 from adgen.ir.hosted import Hosted
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import clone_operation, clone_region, mapped, rebuild, record
 from adgen.ir.types import BOOL, I64, Buffer, Scalar
 from adgen.passes.activity import roots
 from adgen.passes.contractions import contractions
@@ -41,7 +42,6 @@ from adgen.passes.forms import Forms
 from adgen.passes.independence import Tie
 from adgen.passes.indices import Definitions
 from adgen.passes.partial import chunk, copies, division, moved
-from adgen.passes.rebuild import clone_operation, clone_region, mapped, rebuild, record
 from adgen.passes.sharing import Sharing, arguments_of, sharing
 from adgen.passes.turned import Turned, emit_turned, turned
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation
+from adgen.ir.rebuild import Mapping, clone_operation, mapped, rebuild_with
 from adgen.passes.memory import Memory
-from adgen.passes.rebuild import Mapping, clone_operation, mapped, rebuild_with
 from adgen.passes.scoped import ScopedBuilder
 
 

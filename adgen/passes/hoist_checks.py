@@ -17,13 +17,13 @@ from __future__ import annotations
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import Mapping, clone, clone_operation, mapped, rebuild_with, record
 from adgen.ir.types import I64
 from adgen.passes.check_motion import Enclosing, Moving, emit_moved, limits, move
 from adgen.passes.dead_code import dead_code
 from adgen.passes.forms import Forms
 from adgen.passes.polynomials import Form
 from adgen.passes.ranges import COMPARISONS, Ranges, Scope
-from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, rebuild_with, record
 from adgen.passes.scoped import ScopedBuilder
 
 LATEST = 8  # tests that are compared with a new one

@@ -16,11 +16,11 @@ from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import reachable, unused
 from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.rebuild import Mapping, clone_operation, rebuild
 from adgen.ir.types import Buffer, is_float
 from adgen.passes.custom import inlined
 from adgen.passes.dead_code import dead_code
 from adgen.passes.forward import forward
-from adgen.passes.rebuild import Mapping, clone_operation, rebuild
 
 
 def implicit(function: Function) -> Function:

@@ -17,6 +17,7 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import Mapping, clone, mapped, rebuild, record
 from adgen.ir.types import I64
 from adgen.passes.dead_code import dead_code
 from adgen.passes.extents import number_of, trip_count
@@ -24,7 +25,6 @@ from adgen.passes.forms import Forms
 from adgen.passes.indices import Definitions
 from adgen.passes.polynomials import ZERO, Form
 from adgen.passes.ranges import Ranges, Scope
-from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 
 
 def induction(function: Function) -> Function:

@@ -20,11 +20,11 @@ from adgen.diagnostics import AdgenError, Span
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import Mapping, clone, clone_operation, rebuild
 from adgen.ir.types import BOOL, F64, I64, is_float
 from adgen.ops.elementwise import Elementwise
 from adgen.ops.kinks import Kink
 from adgen.passes.activity import varied
-from adgen.passes.rebuild import Mapping, clone, clone_operation, rebuild
 
 SHOWN = 3  # operands
 

@@ -16,12 +16,12 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import Mapping, clone, clone_operation, mapped, rebuild_with, record
 from adgen.ir.types import I64, is_float
 from adgen.passes.dead_code import dead_code
 from adgen.passes.forms import Forms
 from adgen.passes.polynomials import Form
 from adgen.passes.ranges import Ranges, Scope
-from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped, rebuild_with, record
 from adgen.passes.scoped import ScopedBuilder
 
 BARRIERS = (core.CHECK, core.CALL, core.CUSTOM, core.EXTERNAL, core.WHILE, core.PUSH, core.POP)

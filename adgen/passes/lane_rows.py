@@ -16,9 +16,9 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Region, Value, walk, walk_one
+from adgen.ir.rebuild import mapped
 from adgen.ir.types import is_float
 from adgen.passes.indices import Indices
-from adgen.passes.rebuild import mapped
 from adgen.passes.variance import Kind, Variance
 
 Split = tuple[Value | None, int]

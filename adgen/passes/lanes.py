@@ -18,11 +18,11 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk, walk_inside, walk_one
+from adgen.ir.rebuild import clone, mapped, rebuild_with, record
 from adgen.ir.types import I64, Buffer, Scalar, is_float
 from adgen.passes.activity import roots
 from adgen.passes.lane_choice import Blocks, Choice
 from adgen.passes.lane_rows import Key, Row, writes_rows
-from adgen.passes.rebuild import clone, mapped, rebuild_with, record
 from adgen.passes.scoped import ScopedBuilder
 from adgen.passes.surgery import free_values, users_of
 from adgen.passes.variance import Kind

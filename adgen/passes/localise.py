@@ -7,9 +7,9 @@ from dataclasses import replace
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Value, walk
+from adgen.ir.rebuild import clone
 from adgen.ir.types import Buffer
 from adgen.passes.activity import roots
-from adgen.passes.rebuild import clone
 
 
 def written_parameters(function: Function) -> tuple[int, ...]:

@@ -14,8 +14,8 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.rebuild import Mapping, clone, mapped, rebuild, record
 from adgen.passes.indices import Definitions
-from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 
 MOST_LOADS = 4  # in a branch
 

@@ -19,6 +19,7 @@ from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import reachable, unused
 from adgen.ir.nodes import Function, Operation, Row, Value, walk
+from adgen.ir.rebuild import Mapping, clone, mapped, rebuild
 from adgen.ir.types import Buffer, Scalar, is_float
 from adgen.passes.abreast import abreast
 from adgen.passes.adjoint import adjoint, without_values
@@ -29,7 +30,6 @@ from adgen.passes.entries import Supports, entries, supports
 from adgen.passes.fold import fold
 from adgen.passes.forward import forward
 from adgen.passes.forward_stores import forward_stores
-from adgen.passes.rebuild import Mapping, clone, mapped, rebuild
 from adgen.passes.several import several
 from adgen.passes.straight import fixed_results, straight
 from adgen.passes.unroll import unroll

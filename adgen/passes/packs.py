@@ -16,12 +16,12 @@ from dataclasses import replace
 from adgen.ir import core
 from adgen.ir.builder import Block, Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk, walk_inside
+from adgen.ir.rebuild import Mapping as Renamed
+from adgen.ir.rebuild import mapped, rebuild, record
 from adgen.ir.types import F64, I64
 from adgen.ops.vectors import VECTORISED
 from adgen.passes.activity import roots
 from adgen.passes.independence import Independence, independence
-from adgen.passes.rebuild import Mapping as Renamed
-from adgen.passes.rebuild import mapped, rebuild, record
 
 FEWEST = 4  # numbers in a vector of most processors
 MOST = 64  # in one loop

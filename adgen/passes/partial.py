@@ -13,10 +13,10 @@ from dataclasses import replace
 from adgen import ops
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Value
+from adgen.ir.rebuild import Mapping, mapped
 from adgen.ir.sizes import PARTS
 from adgen.ir.types import Buffer
 from adgen.passes.extents import index_of
-from adgen.passes.rebuild import Mapping, mapped
 
 
 def moved(loop: Operation, mapping: Mapping) -> Operation:

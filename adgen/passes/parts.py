@@ -18,10 +18,10 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import clone, clone_region, mapped, rebuild, record
 from adgen.ir.types import I64, Buffer, Scalar, is_float
 from adgen.passes.activity import roots
 from adgen.passes.independence import Independence, checks_first, independence
-from adgen.passes.rebuild import clone, clone_region, mapped, rebuild, record
 
 WORTH = 100_000  # operations: dividing a loop takes some microseconds
 UNKNOWN = 8  # iterations of a loop whose bounds are not known before

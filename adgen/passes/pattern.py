@@ -22,10 +22,10 @@ from adgen.diagnostics import AdgenError
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import clone_operation
 from adgen.ir.types import I64, Buffer, Scalar, Stack, is_float
 from adgen.passes.activity import varied
 from adgen.passes.dependence_graph import LOOP_NODE, Graph
-from adgen.passes.rebuild import clone_operation
 from adgen.passes.unknowns import Unknowns
 
 Nodes = tuple[Value, ...]

@@ -15,9 +15,9 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Block, Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk_inside
+from adgen.ir.rebuild import Mapping, clone, mapped, rebuild, record
 from adgen.ir.types import Buffer
 from adgen.passes.indices import Definitions
-from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 from adgen.passes.unroll import MOST_ELEMENTS
 
 Element = tuple[Value, int]  # an array and a place in it, in row-major order

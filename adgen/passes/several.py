@@ -12,9 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.rebuild import Mapping, clone_operation, mapped
 from adgen.ir.types import Buffer, Scalar, Stack
 from adgen.passes.activity import roots
-from adgen.passes.rebuild import Mapping, clone_operation, mapped
 
 
 def several(function: Function, tangents: Sequence[Value], width: int) -> Function | None:

@@ -13,8 +13,8 @@ from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import everywhere
 from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.ir.rebuild import Mapping, mapped, record
 from adgen.ir.types import F32, F64, Buffer, Stack, Type
-from adgen.passes.rebuild import Mapping, mapped, record
 
 
 def single(function: Function) -> Function:

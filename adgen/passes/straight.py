@@ -13,13 +13,13 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Value, walk
+from adgen.ir.rebuild import Mapping, clone
 from adgen.passes.dead_code import dead_code
 from adgen.passes.fold import fold
 from adgen.passes.forward_stores import forward_stores
 from adgen.passes.indices import Definitions
 from adgen.passes.known_extents import known_extents
 from adgen.passes.localise import copy_of
-from adgen.passes.rebuild import Mapping, clone
 from adgen.passes.registers import registers
 from adgen.passes.unroll import Limits, unroll
 

@@ -21,9 +21,9 @@ from adgen.diagnostics import Span
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import Mapping as Values
+from adgen.ir.rebuild import clone, clone_operation, mapped, rebuild
 from adgen.ir.types import BOOL, F32, Buffer, is_float
-from adgen.passes.rebuild import Mapping as Values
-from adgen.passes.rebuild import clone, clone_operation, mapped, rebuild
 from adgen.passes.surgery import free_values
 
 EXCEPTION = "FloatingPointError"

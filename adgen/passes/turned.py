@@ -21,12 +21,12 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Value, walk, walk_one
+from adgen.ir.rebuild import Transform, clone, clone_operation, mapped
 from adgen.ir.translate import free_values
 from adgen.ir.types import I64
 from adgen.passes.extents import trip_count
 from adgen.passes.forms import Forms
 from adgen.passes.partial import chunk, copies, division, moved
-from adgen.passes.rebuild import Transform, clone, clone_operation, mapped
 from adgen.passes.sharing import Sharing, arguments_of, is_own
 
 Known = Callable[[Value], bool]

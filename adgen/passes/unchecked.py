@@ -6,7 +6,7 @@ from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.calls import everywhere
 from adgen.ir.nodes import Function, Operation
-from adgen.passes.rebuild import Mapping, rebuild
+from adgen.ir.rebuild import Mapping, rebuild
 
 
 def unchecked(function: Function) -> Function:

@@ -16,9 +16,9 @@ from math import prod
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import Mapping, clone, mapped, rebuild, record
 from adgen.passes.indices import Definitions
 from adgen.passes.memory import Memory
-from adgen.passes.rebuild import Mapping, clone, mapped, rebuild, record
 
 MOST_ELEMENTS = 16
 

@@ -18,9 +18,9 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Value, walk
+from adgen.ir.rebuild import Mapping, mapped, rebuild, record
 from adgen.ir.types import is_float
 from adgen.passes.dead_code import dead_code
-from adgen.passes.rebuild import Mapping, mapped, rebuild, record
 
 Made = Table[Value, Operation]
 

@@ -19,10 +19,10 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value, walk
+from adgen.ir.rebuild import Mapping, clone, clone_operation, mapped
 from adgen.ir.types import I64, Buffer, Stack, is_float
 from adgen.passes.indices import Definitions, Indices
 from adgen.passes.memory import Memory
-from adgen.passes.rebuild import Mapping, clone, clone_operation, mapped
 from adgen.passes.several import Moving, moving_values
 
 WRITES = {core.STORE: 2, core.ACCUMULATE: 2}  # where the indices start

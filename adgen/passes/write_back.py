@@ -16,9 +16,9 @@ from dataclasses import replace
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Value
+from adgen.ir.rebuild import clone, mapped
 from adgen.passes.copy_nests import Copy, copy_nest, fills, same_extents
 from adgen.passes.indices import Definitions
-from adgen.passes.rebuild import clone, mapped
 from adgen.passes.uses import Uses
 
 Chain = tuple[Operation, ...]

@@ -185,7 +185,7 @@ REFUSED = [
         "def g(x, n):\n    return x if n <= 0 else x * g(x, n - 1)\n",
         "AD344",
         "calls itself, and C of the profile `embedded` has no recursion",
-        2,
+        6,
     ),
 ]
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from adgen.ir.nodes import Function
+from adgen.ir.rebuild import rebuild
 from adgen.ir.verify import verify
 from adgen.passes.checkpoint import checkpointed
 from adgen.passes.copies import copies
@@ -24,7 +25,6 @@ from adgen.passes.known_extents import known_extents
 from adgen.passes.masked import masked
 from adgen.passes.packs import packs
 from adgen.passes.pipeline import optimise, simplify
-from adgen.passes.rebuild import rebuild
 from adgen.passes.registers import registers
 from adgen.passes.sink_buffers import sink_buffers
 from adgen.passes.unroll import unroll

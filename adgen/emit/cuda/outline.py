@@ -22,16 +22,19 @@ from typing import NoReturn
 
 from adgen import ops
 from adgen.diagnostics import AdgenError
+from adgen.emit.cuda.capture import Capture
 from adgen.emit.cuda.products import MULTIPLY
 from adgen.emit.cuda.wrapping import small
 from adgen.emit.memory import Plan, nothing, plan_memory
 from adgen.ir import core
 from adgen.ir.builder import Builder
+from adgen.ir.calls import recursion
 from adgen.ir.hosted import Hosted
 from adgen.ir.nodes import Attributes, Function, Operation, Region, Row, Value, walk, walk_one
+from adgen.ir.rebuild import clone
 from adgen.ir.sizes import ROOM, SLICES, SPLITS
 from adgen.ir.translate import free_values
-from adgen.ir.types import BOOL, Buffer, Scalar, Stack
+from adgen.ir.types import BOOL, Buffer, Scalar
 
 FRAME = 256  # elements of all arrays together that a thread has for itself
 SIZED = (
@@ -39,8 +42,7 @@ SIZED = (
     "as `A: f64[n,n]`, say which are equal"
 )
 LAUNCHED = (core.ADD_UP, core.CONTRACT)  # by the host as they are
-CHEAP = (ops.ADD, ops.SUB, ops.MUL, ops.NEG)
-MOST_REPEATED = 3  # operations on integers that every thread repeats
+LONGEST = 1000  # operations of a kernel, where it can be cut: what nvcc takes grows with their square
 MOST_AGAIN = 8  # operations on the function's numbers that every kernel does again
 
 
@@ -78,7 +80,7 @@ def outline(function: Function) -> Outlined:
     """
     for operation in walk(function.body):
         _require(function, operation)
-    return _Outliner(function).made()
+    return Outliner(function).made()
 
 
 def _require(function: Function, operation: Operation) -> None:
@@ -90,9 +92,8 @@ def _require(function: Function, operation: Operation) -> None:
             "bound them, as `for _ in range(100):` with `break`, or leave out reverse mode: --emit value,jvp",
         )
     if operation.row is core.CALL:
-        _refuse(
-            operation, f"`{operation.attributes['callee']}` calls itself, which kernels do not", "write it as a loop"
-        )
+        name = operation.attributes["callee"]
+        _refuse(recursion(function, operation), f"`{name}` calls itself, which kernels do not", "write it as a loop")
     if operation.row is core.EXTERNAL:
         name = operation.attributes["external"].name
         _refuse(operation, f"`{name}` is a C function, which a device cannot call", "compile for the target c")
@@ -102,7 +103,7 @@ def _refuse(operation: Operation, message: str, help: str) -> NoReturn:
     raise AdgenError("AD345", message, operation.span, help)
 
 
-class _Outliner:
+class Outliner:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.hosted = Hosted(function)
@@ -116,6 +117,7 @@ class _Outliner:
         self.mapping: dict[Value, Value] = {}
         self.cells: dict[Value, Value] = {}  # of the device's scalars
         self.homes: dict[Value, Value] = {}  # cells that are results, for what is to be found there
+        self.shelves: dict[Value, tuple[Value, int]] = {}  # where pieces of long code leave numbers for later ones
         self.pending: list[Operation] = []
         self.guards: list[tuple[Value, bool]] = []  # cells of conditions, and what they must be
         self.kernels: list[Kernel] = []
@@ -342,8 +344,28 @@ class _Outliner:
     def flush(self, owner: Operation | None = None) -> None:
         """What has been left for one thread is a kernel; `owner` is the control flow that its stores yield to."""
         operations, self.pending = self.pending, []
-        if operations:
-            self.kernel(operations, [], owner)
+        pieces = cut(operations)
+        self.shelve(pieces, owner)
+        for piece in pieces:
+            self.kernel(piece, [], owner)
+
+    def shelve(self, pieces: Sequence[Sequence[Operation]], owner: Operation | None) -> None:
+        """Places for what later pieces of the same code need and nothing else does: one array for each type."""
+        made = {value: k for k, piece in enumerate(pieces) for operation in piece for value in operation.results}
+        needed: dict[Value, None] = {}
+        for k, piece in enumerate(pieces[1:], 1):
+            for operation in piece:
+                needed.update((value, None) for value in free_values(operation) if made.get(value, k) < k)
+        inside = (
+            {inner for piece in pieces for operation in piece for inner in walk_one(operation)} if needed else set()
+        )
+        kinds: dict[Scalar, list[Value]] = {}
+        for value in needed:
+            if isinstance(value.type, Scalar) and value not in self.homes and not self.leaves(value, inside, owner):
+                kinds.setdefault(value.type, []).append(value)
+        for kind, values in kinds.items():
+            shelf = self.builder.alloc(kind, (self.builder.index(len(values)),), "numbers", zero=False)
+            self.shelves.update((value, (shelf, k)) for k, value in enumerate(values))
 
     def kernel(self, operations: Sequence[Operation], loops: Sequence[Operation], owner: Operation | None) -> None:
         """Make a kernel of some operations and launch it."""
@@ -364,19 +386,23 @@ class _Outliner:
 
     def body(self, operations: Sequence[Operation], owner: Operation | None) -> tuple[Plan, dict[Value, Value]]:
         """A kernel's function and where its memory is; what the host gives it, by its parameters."""
-        capture = _Capture(self)
+        capture = Capture(self)
         builder = capture.builder
         builder.span = operations[0].span
         inside = {inner for operation in operations for inner in walk_one(operation)}
         made = [value for operation in operations for value in operation.results if isinstance(value.type, Scalar)]
-        outputs = [value for value in made if value in self.homes or self.leaves(value, inside, owner)]
+        shelved = {value: capture.buffer(self.shelves[value][0]) for value in made if value in self.shelves}
+        left = [value for value in made if value not in shelved]
+        outputs = [value for value in left if value in self.homes or self.leaves(value, inside, owner)]
         self.cells.update((value, self.cells.get(value) or self.cell(value)) for value in outputs)
         given = {value: capture.buffer(self.cells[value]) for value in outputs}
 
         def statements() -> tuple[Value, ...]:
-            _clone(builder, operations, capture.mapping)
+            clone(builder, operations, capture.mapping)
             for value, cell in given.items():
                 builder.store(cell, capture.mapping[value])
+            for value, shelf in shelved.items():
+                builder.store(shelf, capture.mapping[value], (builder.index(self.shelves[value][1]),))
             return ()
 
         with builder.block() as block:
@@ -414,7 +440,7 @@ class _Outliner:
         """The array of which each thread has a part."""
         builder = self.builder
         mapping = dict(given)
-        _clone(builder, plan.entry, mapping)
+        clone(builder, plan.entry, mapping)
         threads = builder.index(1)
         if trips:
             threads = builder.op(SLICES, trips[0], name="sliced")
@@ -426,88 +452,18 @@ class _Outliner:
         return builder.alloc(buffer.type.element, (total,), f"{buffer.name or 'buffer'}_slices", zero=False)
 
 
-class _Capture:
-    """What a kernel takes from outside, as its parameters."""
-
-    def __init__(self, outliner: _Outliner) -> None:
-        self.outliner = outliner
-        self.builder = Builder()
-        self.mapping: dict[Value, Value] = {}
-        self.given: dict[Value, Value] = {}  # by parameter: what the host has
-        self.parameters: dict[Value, Value] = {}  # by what the host has
-
-    def all(self, operations: Sequence[Operation]) -> None:
-        """Everything that some operations read and do not define; arrays first."""
-        inside = {value for operation in operations for value in operation.results}
-        free = [v for o in operations for v in free_values(o) if v not in inside]
-        for value in sorted(dict.fromkeys(free), key=lambda value: isinstance(value.type, Scalar)):
-            self.value(value)
-
-    def value(self, value: Value) -> Value:
-        """A value as the kernel has it."""
-        if value not in self.mapping:
-            outer, self.builder.span = self.builder.span, None
-            self.mapping[value] = self.array(value) if isinstance(value.type, Buffer) else self.scalar(value)
-            self.builder.span = outer
-        return self.mapping[value]
-
-    def array(self, value: Value) -> Value:
-        """A buffer: constant ones are the file's, and other shapes of one are made from it."""
-        operation = self.outliner.definitions.get(value)
-        assert not isinstance(value.type, Stack)
-        if operation is not None and operation.row is core.TABLE:
-            (made,) = self.builder.emit(core.TABLE, (), operation.attributes, names=(value.name,))
-            return made
-        if operation is not None and operation.row is core.RESHAPE:
-            operands = [self.value(operand) for operand in operation.operands]
-            (made,) = self.builder.emit(core.RESHAPE, operands, names=(value.name,))
-            return made
-        return self.buffer(self.outliner.mapping.get(value, value))
-
-    def buffer(self, host: Value) -> Value:
-        """A parameter for memory of the host's."""
-        return self.parameter(host, host.name or "buffer")
-
-    def parameter(self, host: Value, name: str) -> Value:
-        if host not in self.parameters:
-            parameter = self.parameters[host] = Value(host.type, name)
-            self.given[parameter] = host
-        return self.parameters[host]
-
-    def scalar(self, value: Value) -> Value:
-        """A scalar: a constant, an extent of an array that is taken, a cell's contents, or what the host knows."""
-        outliner, operation = self.outliner, self.outliner.definitions.get(value)
-        if value in outliner.cells:
-            return self.builder.load(self.buffer(outliner.cells[value]), name=value.name)
-        if operation in outliner.again:
-            assert operation is not None
-            operands = [self.value(operand) for operand in operation.operands]
-            (again,) = self.builder.emit(
-                operation.row, operands, operation.attributes, (), (value.name,), operation.span
-            )
-            return again
-        assert value in outliner.hosted.values, value
-        if operation is not None and operation.row is core.CONST:
-            return self.builder.const(operation.attributes["value"], value.type, value.name)
-        if operation is not None and operation.row is core.DIM and operation.operands[0] in self.mapping:
-            return self.builder.dim(self.mapping[operation.operands[0]], operation.attributes["axis"])
-        if operation is not None and operation.row in CHEAP and self.depth(value) <= MOST_REPEATED:
-            return self.builder.op(operation.row, *map(self.value, operation.operands), name=value.name)
-        name = value.name
-        if not name and operation is not None and operation.row is core.DIM:
-            name = f"{operation.operands[0].name or 'buffer'}_n{operation.attributes['axis']}"
-        usual = "condition" if value.type == BOOL else "number"
-        host = outliner.on_host(value)
-        if value in outliner.small:
-            outliner.small.add(host)
-        return self.parameter(host, name or usual)
-
-    def depth(self, value: Value) -> int:
-        """How many operations a cheap integer takes."""
-        operation = self.outliner.definitions.get(value)
-        if operation is None or operation.row not in CHEAP or value.type.__class__ is not Scalar:
-            return 0
-        return 1 + sum(map(self.depth, operation.operands))
+def cut(operations: Sequence[Operation]) -> list[list[Operation]]:
+    """Code of one thread in pieces that a compiler can take; it has one piece unless it is long."""
+    pieces: list[list[Operation]] = []
+    size = LONGEST
+    for operation in operations:
+        more = sum(1 for _ in walk_one(operation))
+        if size + more > LONGEST:
+            pieces.append([])
+            size = 0
+        pieces[-1].append(operation)
+        size += more
+    return pieces
 
 
 def under(builder: Builder, guards: Sequence[tuple[Value, bool]], then: Callable[[], tuple[Value, ...]]) -> None:
@@ -595,28 +551,3 @@ def _users(function: Function) -> dict[Value, list[Operation | None]]:
 
     visit(function.body, None)
     return found
-
-
-def _clone(builder: Builder, operations: Iterable[Operation], mapping: dict[Value, Value]) -> None:
-    """Copies of operations, with the values that they use replaced."""
-    outer = builder.span
-    for operation in operations:
-        builder.span = operation.span or outer
-        operands = [mapping.get(value, value) for value in operation.operands]
-        if operation.row is core.DIM:
-            mapping[operation.result] = builder.dim(operands[0], operation.attributes["axis"])
-            continue
-        regions = [_region(builder, region, mapping) for region in operation.regions]
-        names = [value.name for value in operation.results]
-        results = builder.emit(operation.row, operands, operation.attributes, regions, names)
-        mapping.update(zip(operation.results, results, strict=True))
-    builder.span = outer
-
-
-def _region(builder: Builder, region: Region, mapping: dict[Value, Value]) -> Region:
-    arguments = tuple(Value(value.type, value.name) for value in region.arguments)
-    mapping.update(zip(region.arguments, arguments, strict=True))
-    with builder.block(arguments) as block:
-        _clone(builder, region.operations, mapping)
-        block.results = tuple(mapping.get(value, value) for value in region.results)
-    return block.region()

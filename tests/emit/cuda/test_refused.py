@@ -51,3 +51,22 @@ def test_memory_of_unknown_size(program: Callable[..., Any], arguments: dict[str
         emit_cuda([for_device(function)], "module")
     assert (refused.value.code, refused.value.message) == ("AD345", message)
     assert refused.value.span is not None and refused.value.help
+
+
+def halved(x: float, n: int) -> float:
+    if n <= 0:
+        return x
+    return x * halved(0.5 * x, n - 1)
+
+
+def of_a_recursion(x: float, n: int) -> float:
+    return halved(x, n)
+
+
+def test_recursion() -> None:
+    """The place is the line where the function calls itself, not the one that calls it first."""
+    function = simplify(lower_function(of_a_recursion, describe_arguments({"x": 2.0, "n": 3})).function)
+    with pytest.raises(AdgenError, match="`halved` calls itself, which kernels do not") as refused:
+        emit_cuda([for_device(function)], "module")
+    assert refused.value.code == "AD345" and refused.value.span is not None
+    assert refused.value.span.line == halved.__code__.co_firstlineno + 3
