@@ -8,7 +8,7 @@ JOBS ?= auto
 PEERS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: demo test quick sanitize lint bench gpu device clean
+.PHONY: demo test quick sanitize kernels lint bench gpu device clean
 
 demo: $(VENV)/.installed
 	$(BIN)/adgen compile examples/gaussian_mixture.py mixture --wrt logits,means,log_scales --out build
@@ -16,13 +16,16 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.tests
 	@$(BIN)/python -m compileall -q adgen  # the tests start hundreds of processes
-	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/sanitize
+	$(BIN)/python -m pytest -n $(JOBS) --ignore=tests/sanitize --ignore=tests/devices
 
 quick: $(VENV)/.tests
 	$(BIN)/python -m pytest -n $(JOBS) -m quick
 
 sanitize: $(VENV)/.tests
 	$(BIN)/python -m pytest -n $(JOBS) tests/sanitize
+
+kernels: $(VENV)/.tests
+	$(BIN)/python -m pytest -n $(JOBS) tests/devices
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,11 @@ def main(files: list[str]) -> None:
     Workspace.room = exact_room  # type: ignore[method-assign]
     for module in ("cffi", "filelock", "jinja2", "sympy"):
         import_module(module)  # once here, rather than in every process
+    each(files, outcomes)
+
+
+def each(files: Iterable[str], outcomes: Callable[[Subject], Iterable[tuple[str, str, str]]]) -> None:
+    """Tell what becomes of the products of every function of some files."""
     for file in map(Path, files):
         try:
             found = list(subjects(file))
@@ -36,7 +42,7 @@ def main(files: list[str]) -> None:
             tell(file.stem, "", BROKEN, first_line(error))
             continue
         for subject in found:
-            apart(subject)
+            apart(subject, outcomes)
 
 
 def exact_room(self: Any, size: int) -> Any:
@@ -50,7 +56,7 @@ def exact_room(self: Any, size: int) -> Any:
     return self.ffi.cast("char *", address.value or 0)
 
 
-def apart(subject: Subject) -> None:
+def apart(subject: Subject, outcomes: Callable[[Subject], Iterable[tuple[str, str, str]]]) -> None:
     """Run one subject in a process of its own."""
     with tempfile.TemporaryFile() as said:
         process = os.fork()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,20 +49,36 @@ def first_line(error: Exception) -> str:
 
 def call(subject: Subject, product: str) -> Any:
     """Make one product and call it."""
-    arguments, keywords = subject.arguments()
+    return called(subject, product, operator(subject, product))
+
+
+def operator(subject: Subject, product: str) -> Callable[..., Any]:
+    """One product of a function, which is compiled when it is called."""
+    made: Callable[..., Any]
     if product == "value":
-        return adgen.jit(subject.function)(*arguments, **keywords)
-    wrt = subject.wrt if subject.wrt is not None else floating(subject)
-    operator = getattr(adgen, product)(subject.function, wrt=wrt)
+        made = adgen.jit(subject.function)
+    else:
+        made = getattr(adgen, product)(subject.function, wrt=parameters(subject))
+    return made
+
+
+def called(subject: Subject, product: str, made: Callable[..., Any]) -> Any:
+    """What a product gives for the arguments of its subject."""
+    arguments, keywords = subject.arguments()
     if product in ("jvp", "hvp"):
         tangent = subject.given.get("tangent")
         if tangent is None:
-            tangent = ones_of_parameters(subject, wrt)
-        return operator(*arguments, tangent=tangent, **keywords)
+            tangent = ones_of_parameters(subject, parameters(subject))
+        return made(*arguments, tangent=tangent, **keywords)
     if product == "vjp":
-        value, pullback = operator(*arguments, **keywords)
+        value, pullback = made(*arguments, **keywords)
         return pullback(subject.given.get("cotangent", ones(value)))
-    return operator(*arguments, **keywords)
+    return made(*arguments, **keywords)
+
+
+def parameters(subject: Subject) -> Any:
+    """What to differentiate for."""
+    return subject.wrt if subject.wrt is not None else floating(subject)
 
 
 def bound(subject: Subject) -> dict[str, Any]:
