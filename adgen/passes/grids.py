@@ -42,6 +42,7 @@ from adgen.passes.forms import Forms
 from adgen.passes.independence import Tie
 from adgen.passes.indices import Definitions
 from adgen.passes.partial import chunk, copies, division, moved
+from adgen.passes.rows import emit_rows, rows_of
 from adgen.passes.sharing import Sharing, arguments_of, sharing
 from adgen.passes.turned import Turned, emit_turned, turned
 
@@ -77,7 +78,7 @@ def grids(function: Function, deterministic: bool = False) -> Function:
              }
     """
     found = _Grids(function, deterministic)
-    for step in (_with_products, _with_folds):
+    for step in (_with_products, _with_folds, _with_turned, _with_rows):
         made = step(found)
         found = found if made is found.function else _Grids(made, deterministic)
     return found.made()
@@ -97,6 +98,42 @@ def _with_folds(found: _Grids) -> Function:
     left = {loop for loop in found.outermost() if not isinstance(found.nest(loop), Nest)}
     fewer = {loop for loop in left if (count := found.trips(loop)) is None or count > SHORT}
     return folds(found.function, fewer) if any(fold_of(loop) for loop in fewer) else found.function
+
+
+def _with_turned(found: _Grids) -> Function:
+    """The function with additions that meet made with two loops exchanged."""
+    nests = {loop: nest for loop in found.outermost() if isinstance(nest := found.nest(loop), Nest) and nest.turned}
+    additions = {each for nest in nests.values() for plan in nest.turned for each in plan.additions}
+
+    def transform(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
+        nest = nests.get(operation)
+        if nest is None:
+            return operation in additions
+        outside = dict(mapping)
+        clone_operation(builder, operation, mapping, transform)
+        for plan in nest.turned:
+            emit_turned(builder, plan, outside)
+        return True
+
+    return dead_code(rebuild(found.function, transform)) if nests else found.function
+
+
+def _with_rows(found: _Grids) -> Function:
+    """The function with sums along few long rows in parts."""
+    plans = {}
+    for loop in found.outermost():
+        nest = found.nest(loop)
+        if isinstance(nest, Nest) and nest.inner is None:
+            plans[loop] = rows_of(loop, found.root, found.known)
+
+    def transform(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
+        plan = plans.get(operation)
+        if plan is None:
+            return False
+        emit_rows(builder, plan, lambda value: value in found.hosted.values, mapping)
+        return True
+
+    return dead_code(rebuild(found.function, transform)) if any(plans.values()) else found.function
 
 
 @dataclass(frozen=True)
@@ -268,13 +305,10 @@ class _Writer:
 
     def emit(self) -> None:
         """The loops, the sums."""
-        outside = dict(self.mapping)
         if self.loop.regions[0].arguments[1:] or self.nest.copied or self.nest.spread:
             self.parts()
         else:
             self.plain()
-        for plan in self.nest.turned:
-            emit_turned(self.builder, plan, outside)
 
     def plain(self) -> None:
         """A kernel without sums."""
@@ -290,8 +324,6 @@ class _Writer:
         """What is another operation in a kernel: the inner loop of a nest, additions that may meet."""
         if operation is self.nest.inner:
             self.region_loop(operation, "x")
-            return True
-        if any(operation in plan.additions for plan in self.nest.turned):
             return True
         if operation in self.nest.atomic:
             attributes = {"atomic": self.nest.atomic[operation]}

@@ -177,9 +177,8 @@ def emit_turned(builder: Builder, plan: Turned, mapping: dict[Value, Value]) -> 
         with builder.block((column,)) as block:
             ends = chunk(builder, moved(loop, mapping), count, number, parts)
             _column(builder, plan, makers, ends, column, mapping, lambda handle: (apiece[handle], (number,)))
-        attributes = {"step": 1, "exit": False, "grid": "x", "order": 1}
+        attributes = {"step": 1, "exit": False}
         builder.emit(core.FOR, (low, high), attributes, (block.region(),), span=inner.span)
-    attributes = {"step": 1, "exit": False, "grid": "y"}
     builder.emit(core.FOR, (builder.index(0), parts), attributes, (outside.region(),), span=loop.span)
     for handle, copy in apiece.items():
         builder.emit(core.ADD_UP, (handle, copy), span=loop.span)

@@ -62,7 +62,7 @@ def notice_libraries() -> None:
 def outcomes(subject: Subject, target: str, products: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """The product, what became of it, and what there is to say."""
     for product in dict.fromkeys(products):
-        wanted = ended(subject, product, operator(subject, product))
+        wanted = ended(subject, product, prepared(subject, product))
         if wanted[0] in (REFUSED, BROKEN):
             yield product, *wanted
         else:
@@ -73,7 +73,7 @@ def in_every_order(subject: Subject, product: str, target: str, wanted: Outcome)
     """What becomes of a product on a target."""
     deterministic = "ADGEN_DETERMINISTIC" in os.environ
     with adgen.target(target, deterministic=deterministic):
-        made = operator(subject, product)
+        made = prepared(subject, product)
     seen: list[Any] = []
     for order in ORDERS if target == "cuda-emulated" else ("",):
         os.environ["ADGEN_EMULATED_ORDER"] = order
@@ -90,6 +90,19 @@ def in_every_order(subject: Subject, product: str, target: str, wanted: Outcome)
     if deterministic and not all(same(found, seen[0]) for found in seen):
         return WRONG, "other bits in another order"
     return wanted[0], ""
+
+
+def prepared(subject: Subject, product: str) -> Callable[..., Any]:
+    """A product, which says when it is called what it said when it was made."""
+    try:
+        return operator(subject, product)
+    except adgen.AdgenError as error:
+        refusal = error
+
+        def refused(*arguments: Any, **keywords: Any) -> Any:
+            raise refusal
+
+        return refused
 
 
 def ended(subject: Subject, product: str, made: Callable[..., Any]) -> Outcome:
