@@ -304,6 +304,55 @@ def raising(x, k):
     return np.sum(x)
 
 
+def normalised_rows(A, w):
+    n, m = A.shape
+    y, B, total = np.zeros(n), np.zeros((n, m)), 0.5
+    for i in range(n):
+        e = np.exp(A[i] - np.max(A[i]))
+        s = np.sum(e)
+        mean = np.sum(A[i]) / m
+        spread = 0.1
+        for j in range(m):
+            spread += (A[i, j] - mean) ** 2
+        for j in range(m):
+            B[i, j] = e[j] / s * (A[i, j] - mean) / np.sqrt(spread)
+        y[i] = s * w[i]
+        if w[i] > 0:
+            total += y[i] * mean
+    return total, y, B
+
+
+def folded_rows(A, k):
+    y, places = np.zeros(len(A)), np.zeros(len(A), dtype=np.int64)
+    for i in range(len(A)):
+        places[i] = np.argmax(A[i]) + np.sum(k[i])
+        y[i] = np.prod(A[i]) + np.max(A[i]) - np.min(A[i])
+    return y, places
+
+
+def slanted_rows(x, n: int):
+    s, y = 0.0, np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        for j in range(2 * i, len(x)):
+            y[i] += x[i] * x[j]
+        for j in range(len(x) - 1, i, -2):
+            s += np.sin(x[j] - x[i])
+    return s, y
+
+
+def stored_rows(A, w):
+    total = 0.0
+    for i in range(len(A)):
+        first = A[i, 0]
+        for j in range(A.shape[1]):
+            A[i, j] = w[j] * A[i, j] + first
+            total += A[i, j]
+        last = A[i, A.shape[1] - 1] * 2.0
+        for j in range(A.shape[1]):
+            A[i, j] -= last
+    return total
+
+
 @dataclass(frozen=True)
 class Sample:
     """A program with arguments."""
@@ -353,6 +402,7 @@ def samples() -> list[Sample]:
     x, y, A = r.normal(size=N), r.normal(size=M), r.normal(size=(N, M))
     k, l = r.integers(0, N, N), r.integers(0, M, M)
     f = r.normal(size=N).astype(np.float32)
+    wide = r.normal(size=(3, N))
     made = [
         (elementwise, {"x": x, "y": x + 1.0}),
         (stencil, {"x": x, "steps": 3}),
@@ -384,6 +434,11 @@ def samples() -> list[Sample]:
         (shifted, {"x": x, "y": x * 3}),
         (gathered, {"x": x, "k": k}),
         (gathered_columns, {"A": A, "k": l, "t": k}),
+        (normalised_rows, {"A": wide, "w": x[:3]}),
+        (normalised_rows, {"A": A, "w": x}),
+        (folded_rows, {"A": np.round(wide), "k": r.integers(0, 9, (3, N))}),
+        (slanted_rows, {"x": x, "n": 3}),
+        (stored_rows, {"A": wide, "w": x}),
     ]
     return [_sample(*each, number) for number, each in enumerate(made)]
 

@@ -24,6 +24,10 @@ _SPELLED = {
     ops.DIV: "({} / {})",
     ops.SELECT: "({1} if {0} else {2})",
     ops.LE: "{} <= {}",
+    ops.LT: "{} < {}",
+    ops.GE: "{} >= {}",
+    ops.GT: "{} > {}",
+    ops.AND: "{} and {}",
 }
 _SILENT = (ops.TO_F64, ops.TO_I64)
 _DEEPEST = 40

@@ -21,7 +21,7 @@ from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
 from adgen.ir.nodes import Function, Operation, Region, Row, Value
-from adgen.ir.rebuild import clone, mapped, rebuild, record
+from adgen.ir.rebuild import Transform, clone, mapped, rebuild, record
 from adgen.ir.sizes import PARTS
 from adgen.ir.types import Scalar
 from adgen.passes.extents import index_of, trip_count
@@ -172,22 +172,32 @@ def _counts(old: Value, carried: Value, new: Value, number: Value, best: Value, 
 
 def _emit(builder: Builder, loop: Operation, fold: Fold, mapping: dict[Value, Value]) -> State:
     """Two rounds of parts, and what is left of the loop."""
+    loop = moved(loop, mapping)
+    state = [loop.operands[2 + k] for k in fold.order]
+    count, read = trip_count(builder, loop), elements(builder, loop, fold, mapping)
+    for size in ROUNDS:
+        count, read = _round(builder, fold, count, read, size)
+    return by_place(fold, _folded(builder, fold, builder.index(0), count, state, read))
+
+
+def elements(
+    builder: Builder, loop: Operation, fold: Fold, mapping: dict[Value, Value], transform: Transform | None = None
+) -> Callable[[Value], State]:
+    """What a loop folds in its iteration of a number; `loop` has been moved to where it is asked for."""
     region = loop.regions[0]
     needed = _needed(region, fold.element)
-    loop = moved(loop, mapping)
 
     def element(number: Value) -> State:
         local = {**mapping, region.arguments[0]: index_of(builder, loop, number)}
-        clone(builder, needed, local)
+        clone(builder, needed, local, transform)
         return mapped(fold.element, local)
 
-    state = [loop.operands[2 + k] for k in fold.order]
-    count = trip_count(builder, loop)
-    read: Callable[[Value], State] = element
-    for size in ROUNDS:
-        count, read = _round(builder, fold, count, read, size)
-    totals = _folded(builder, fold, builder.index(0), count, state, read)
-    found = dict(zip(fold.order, totals, strict=True))
+    return element
+
+
+def by_place(fold: Fold, state: State) -> State:
+    """What a fold gives, in the order in which its loop carries it."""
+    found = dict(zip(fold.order, state, strict=True))
     return [found[k] for k in range(len(found))]
 
 
@@ -214,21 +224,30 @@ def _round(
     ]
 
     def part(number: Value) -> Sequence[Value]:
-        ends = [
-            builder.op(ops.FLOORDIV, builder.op(ops.MUL, count, n), parts)
-            for n in (number, builder.op(ops.ADD, number, one))
-        ]
-        begin = ends[0]
-        if fold.neutral is not None:
-            state: State = [builder.const(fold.neutral, kinds[0])]
-        else:
-            state, begin = read(begin), builder.op(ops.ADD, begin, one)
-        for buffer, value in zip(memory, _folded(builder, fold, begin, ends[1], state, read), strict=True):
+        ends = portion(builder, count, number, parts)
+        for buffer, value in zip(memory, folded_part(builder, fold, ends, read), strict=True):
             builder.store(buffer, value, (number,))
         return ()
 
     builder.loop(zero, parts, (), part, name="part")
     return parts, lambda number: [builder.load(buffer, (number,)) for buffer in memory]
+
+
+def portion(builder: Builder, count: Value, number: Value, parts: Value) -> tuple[Value, Value]:
+    """The ends of one part of some elements; none is empty where there are no more parts than elements."""
+    following = builder.op(ops.ADD, number, builder.index(1))
+    first, last = (builder.op(ops.FLOORDIV, builder.op(ops.MUL, count, n), parts) for n in (number, following))
+    return first, last
+
+
+def folded_part(builder: Builder, fold: Fold, ends: tuple[Value, Value], read: Callable[[Value], State]) -> State:
+    """Some elements folded, at least one."""
+    begin, end = ends
+    if fold.neutral is not None:
+        state: State = [builder.const(fold.neutral, fold.element[0].type)]
+    else:
+        state, begin = read(begin), builder.op(ops.ADD, begin, builder.index(1))
+    return _folded(builder, fold, begin, end, state, read)
 
 
 def _folded(
@@ -237,13 +256,13 @@ def _folded(
     """The loop itself."""
 
     def iteration(index: Value, *carried: Value) -> State:
-        return _combined(builder, fold, carried, read(index))
+        return combined(builder, fold, carried, read(index))
 
     names = [value.name for value in state]
     return builder.loop(begin, end, state, iteration, names=names, unordered=True)
 
 
-def _combined(builder: Builder, fold: Fold, carried: State, element: State) -> State:
+def combined(builder: Builder, fold: Fold, carried: State, element: State) -> State:
     """What is carried on after an element, or after a part."""
     if not fold.picks:
         return [builder.op(fold.row, carried[0], element[0])]

@@ -42,7 +42,8 @@ from adgen.passes.forms import Forms
 from adgen.passes.independence import Tie
 from adgen.passes.indices import Definitions
 from adgen.passes.partial import chunk, copies, division, moved
-from adgen.passes.rows import emit_rows, rows_of
+from adgen.passes.row_steps import emit_rows
+from adgen.passes.rows import rows_of
 from adgen.passes.sharing import Sharing, arguments_of, sharing
 from adgen.passes.turned import Turned, emit_turned, turned
 
@@ -119,18 +120,18 @@ def _with_turned(found: _Grids) -> Function:
 
 
 def _with_rows(found: _Grids) -> Function:
-    """The function with sums along few long rows in parts."""
+    """The function with loops of few iterations in steps, so that threads share each of them."""
     plans = {}
     for loop in found.outermost():
         nest = found.nest(loop)
         if isinstance(nest, Nest) and nest.inner is None:
-            plans[loop] = rows_of(loop, found.root, found.known)
+            plans[loop] = rows_of(loop, found.root, found.forms, found.known, found.hosted.values)
 
     def transform(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
         plan = plans.get(operation)
         if plan is None:
             return False
-        emit_rows(builder, plan, lambda value: value in found.hosted.values, mapping)
+        emit_rows(builder, plan, found.hosted.values, mapping)
         return True
 
     return dead_code(rebuild(found.function, transform)) if any(plans.values()) else found.function

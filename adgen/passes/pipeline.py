@@ -111,7 +111,7 @@ def for_device(function: Function, deterministic: bool = False, watch: Watch = u
         return grids(each, deterministic)
 
     steps = [step for step in EMITTED if step not in HOST_ONLY]
-    return apply(inline_custom(function), [*steps, marked], watch)
+    return apply(inline_custom(function), [*steps, hoist, dead_code, marked], watch)
 
 
 def simplify(function: Function) -> Function:

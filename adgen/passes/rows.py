@@ -1,245 +1,187 @@
-"""Sums along rows of which there are few, in parts, so that there are threads enough.
+"""Loops of few iterations with long loops inside of them, which leave threads without work.
 
-Comes in: loops that would be kernels with a thread for each iteration, whose iterations add up long rows, as in a
-product of a matrix and a vector.  Goes out: the same loops for where they have many iterations, beside a form for where they
-have few: threads for parts of each row, whose sums are brought together first.  Guaranteed: the same up to the order of
-sums; how many parts there are follows from extents, so the bits are the same in every run.
+Comes in: a loop that would be a kernel with a thread for each iteration, as over the rows of a matrix.  Goes out: in
+which steps all iterations can do it, so that threads share each row: the long loops of its body, and what stands
+between them.  Guaranteed: iterations are independent, so each step can be done for all of them before the next one
+begins; what a step needs of another is in memory by then, or is worked out again.
 
     for i:                                    for i: for part: for j of the part: parts[i, part] += f(i, j)
-        s = 0.0                               total[i] = sum of parts[i, :]
-        for j:                    becomes     for i:
-            s += f(i, j)                          g(i, total[i])
-        g(i, s)
+        s = 0.0                               s[i] = sum of parts[i, :]
+        for j:                    becomes     for i: y[i] = g(s[i])
+            s += f(i, j)                      for i: for j: z[i, j] = h(s[i], j)
+        y[i] = g(s)
+        for j:
+            z[i, j] = h(s, j)
 
-Neighbouring threads take neighbouring `j`, as they are in memory.
+`row_steps` writes the steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from adgen import ops
 from adgen.ir import core
-from adgen.ir.builder import Builder
 from adgen.ir.nodes import Operation, Value, walk
-from adgen.ir.rebuild import Mapping as Known
-from adgen.ir.rebuild import clone, clone_operation, clone_region, mapped, record
-from adgen.ir.sizes import PARTS
 from adgen.ir.translate import free_values
-from adgen.ir.types import Scalar
-from adgen.passes.extents import index_of, number_of, trip_count
-from adgen.passes.independence import Tie, accesses_of
+from adgen.ir.types import Scalar, is_float
+from adgen.passes.folds import fold_of
+from adgen.passes.forms import Forms
+from adgen.passes.independence import STRANGE
 from adgen.passes.indices import Definitions
-from adgen.passes.partial import moved
-from adgen.passes.sharing import is_sum
+from adgen.passes.sharing import Sharing, sharing
 
-APIECE = 8  # terms that are worth a thread of their own
-SHORTEST = 64  # rows that are known to be shorter are left to one thread
-UNKNOWN = 256  # terms that a row is taken for where a host does not know how many there are
+SHORTEST = 64  # inner loops that are known to be shorter are left to one thread
 LARGEST = 200  # operations of a loop that is worth another form
+LITTLE = (ops.ADD, ops.SUB, ops.MUL, ops.NEG, ops.SELECT)  # of what is done again on floating-point numbers
 
 
-@dataclass(frozen=True)
+@dataclass
 class Rows:
-    """A loop, the loops in it that add up rows, and for each what is to be worked out before it."""
+    """A loop in steps: long loops, and runs of other operations between them.
+
+    `private` is memory of one iteration, of which all have their own at the same time; `again` is what each step can
+    work out again; `kept` are the numbers that later steps find in memory; `last` are the operations on what the loop
+    carries, which come after all else.
+    """
 
     loop: Operation
-    before: Mapping[Operation, tuple[Operation, ...]]
+    steps: list[list[Operation]] = field(default_factory=list)
+    long: set[Operation] = field(default_factory=set)
+    private: set[Value] = field(default_factory=set)
+    again: set[Operation] = field(default_factory=set)
+    makers: dict[Value, Operation] = field(default_factory=dict)
+    kept: dict[Value, None] = field(default_factory=dict)
+    last: list[Operation] = field(default_factory=list)
 
 
-def rows_of(loop: Operation, root: Mapping[Value, Value], known: Definitions) -> Rows | None:
-    """The sums along rows in a loop, those that can be taken before all else; None where there are none."""
+def rows_of(
+    loop: Operation, root: Mapping[Value, Value], forms: Forms, known: Definitions, hosted: Container[Value]
+) -> Rows | None:
+    """The steps of a loop whose iterations are independent; None where it has no long loops, or does not come apart.
+
+    `hosted` are the scalars from outside that a host knows.
+    """
     region = loop.regions[0]
     inside = list(walk(region))
-    if len(inside) > LARGEST or any(operation.row is core.CHECK for operation in inside):
+    if len(inside) > LARGEST or any(operation.row in (core.CHECK, *STRANGE) for operation in inside):
+        return None
+    plan = Rows(loop)
+    plan.makers = {value: operation for operation in region.operations for value in operation.results}
+    here = plan.makers.keys() | set(region.arguments[1:])
+    for operation in region.operations:
+        if operation.row is core.ALLOC:
+            if here & set(operation.operands):
+                return None
+            plan.private.add(operation.result)
+    if any(_hands_on(operation, plan.private) for operation in inside):
         return None
     written = {root[value] for operation in inside for value in core.writes_of(operation)}
-    here = {value for operation in region.operations for value in operation.results} | set(region.arguments[1:])
-    makers: dict[Value, Operation] = {}
-    before = {}
+    tied = set(region.arguments[1:])
     for operation in region.operations:
-        if _is_row(operation, root, written, known):
-            needed = _closed(free_values(_without_starts(operation)), makers, here)
-            if needed is None:
-                continue
-            before[operation] = tuple(each for each in region.operations if each in needed)
-        elif operation.regions or not (operation.row.pure or _reads(operation, root, written)):
+        if operation.row is core.ALLOC:
             continue
-        makers.update((value, operation) for value in operation.results)
-    return Rows(loop, before) if before else None
+        free = set(free_values(without_starts(operation)))
+        if not free & tied and _is_long(operation, here, root, forms, known, hosted):
+            plan.long.add(operation)
+            plan.steps.append([operation])
+        elif tied & {*free, *operation.operands}:
+            if has_effects([operation]) or _reads_any(operation, root, written):  # it comes after what writes
+                return None
+            plan.last.append(operation)
+        else:
+            if not plan.steps or plan.steps[-1][0] in plan.long:
+                plan.steps.append([])
+            plan.steps[-1].append(operation)
+            if _is_again(operation, plan, here, root, written):
+                plan.again.add(operation)
+        if tied & {*free, *operation.operands}:
+            tied.update(operation.results)
+    if not plan.long:
+        return None
+    return plan if all(isinstance(value.type, Scalar) for value in _kept(plan, here)) else None
 
 
-def _is_row(operation: Operation, root: Mapping[Value, Value], written: set[Value], known: Definitions) -> bool:
-    """True for a loop that only adds up, from memory that nothing around it writes."""
+def without_starts(loop: Operation) -> Operation:
+    """A long loop without what it carries into its first iteration; any other operation as it is."""
+    return replace(loop, operands=loop.operands[:2]) if loop.row is core.FOR else loop
+
+
+def has_effects(operations: Iterable[Operation]) -> bool:
+    """True when something writes into memory."""
+    return any(core.writes_of(each) for operation in operations for each in _with_inner(operation))
+
+
+def _reads_any(operation: Operation, root: Mapping[Value, Value], written: set[Value]) -> bool:
+    return any(each.row is core.LOAD and root[each.operands[0]] in written for each in _with_inner(operation))
+
+
+def _with_inner(operation: Operation) -> Iterator[Operation]:
+    yield operation
+    for region in operation.regions:
+        yield from walk(region)
+
+
+def _hands_on(operation: Operation, private: set[Value]) -> bool:
+    """True when an operation does more with memory of an iteration than read, write or measure it."""
+    mine = [place for place, value in enumerate(operation.operands) if value in private]
+    return bool(mine) and not (operation.row is core.DIM or (operation.row in core.ACCESSES and mine == [0]))
+
+
+def _is_long(
+    operation: Operation,
+    here: set[Value],
+    root: Mapping[Value, Value],
+    forms: Forms,
+    known: Definitions,
+    hosted: Container[Value],
+) -> bool:
+    """True for a loop whose iterations may be shared out among threads."""
     if operation.row is not core.FOR or operation.attributes.get("exit"):
-        return False
-    region = operation.regions[0]
-    pairs = list(zip(region.arguments[1:], region.results, strict=True))
-    if not pairs or not all(is_sum(region, argument, result) for argument, result in pairs):
         return False
     start, stop = (known.known(value) for value in operation.operands[:2])
     if start is not None and stop is not None and len(range(start, stop, operation.attributes["step"])) < SHORTEST:
         return False
-    private: set[Value] = set()
-    accesses = accesses_of(region, root, private)
-    if isinstance(accesses, Tie):
+    if fold_of(operation) is not None:  # whose parts must not be empty
+        return all(value in hosted and value not in here for value in operation.operands[:2])
+    found = sharing(operation, root, forms)
+    return isinstance(found, Sharing) and not found.added
+
+
+def _is_again(
+    operation: Operation, plan: Rows, here: set[Value], root: Mapping[Value, Value], written: set[Value]
+) -> bool:
+    """True for what is worked out sooner than it is read from memory, or can be read anew."""
+    if operation.row is core.LOAD and root[operation.operands[0]] in written:
         return False
-    return all(
-        buffer in private or (buffer not in written and {each.row for each in touching} == {core.LOAD})
-        for buffer, touching in accesses.items()
-    )
+    floating = any(is_float(value.type) for value in operation.results)
+    little = operation.row in LITTLE or operation.row is core.CONST if floating else operation.row.pure
+    if operation.regions or not (little or operation.row in (core.LOAD, core.RESHAPE)):
+        return False
+    makers = [plan.makers.get(value) for value in operation.operands if value in here and value not in plan.private]
+    return all(maker in plan.again for maker in makers)
 
 
-def _reads(operation: Operation, root: Mapping[Value, Value], written: set[Value]) -> bool:
-    return operation.row is core.RESHAPE or (operation.row is core.LOAD and root[operation.operands[0]] not in written)
-
-
-def _without_starts(loop: Operation) -> Operation:
-    """A loop without what it carries into its first iteration."""
-    return replace(loop, operands=loop.operands[:2])
-
-
-def _closed(values: Iterable[Value], makers: Mapping[Value, Operation], here: set[Value]) -> set[Operation] | None:
-    """What has to be worked out for some values; None where that is not possible."""
-    found: set[Operation] = set()
-    pending = list(values)
-    while pending:
-        value = pending.pop()
-        operation = makers.get(value)
-        if operation is None and value in here:
-            return None
-        if operation is not None and operation not in found:
-            found.add(operation)
-            pending += operation.operands[2:] if operation.row is core.FOR else operation.operands
-    return found
-
-
-def emit_rows(builder: Builder, plan: Rows, hosted: Callable[[Value], bool], mapping: Known) -> None:
-    """Both forms of a loop, of which the host chooses one by how many iterations there are."""
-    loop = moved(plan.loop, mapping)
-    count = trip_count(builder, loop)
-    longest = [_terms(builder, plan, operation, hosted, mapping, count) for operation in plan.before]
-    terms = longest[0]
-    for other in longest[1:]:
-        terms = builder.op(ops.MAXIMUM, terms, other)
-    apiece = builder.op(ops.FLOORDIV, terms, builder.index(APIECE))
-    parts = builder.op(PARTS, apiece, count, builder.op(ops.MAXIMUM, count, builder.index(1)), name="parts")
-    several = builder.op(ops.GT, parts, builder.index(1))
-
-    def few() -> tuple[Value, ...]:
-        return _Few(builder, plan, parts, count, dict(mapping)).emit()
-
-    def many() -> tuple[Value, ...]:
-        local = dict(mapping)
-        clone_operation(builder, plan.loop, local)
-        return mapped(plan.loop.results, local)
-
-    names = [value.name for value in plan.loop.results]
-    record(builder, plan.loop, builder.branch(several, few, many, names), mapping)
-
-
-def _terms(
-    builder: Builder, plan: Rows, row: Operation, hosted: Callable[[Value], bool], mapping: Known, count: Value
-) -> Value:
-    """How many terms a row has, at most if that is linear in the index; a guess where a host does not know."""
-    index = plan.loop.regions[0].arguments[0]
-    needed = _closed(row.operands[:2], {v: o for o in plan.before[row] for v in o.results}, set())
-    values = {value for operation in needed or () for value in operation.operands} | set(row.operands[:2])
-    made = {value for operation in needed or () for value in operation.results}
-    if not all(value in made or value is index or hosted(value) for value in values):
-        return builder.index(UNKNOWN)
-    found = []
-    for number in (builder.index(0), builder.op(ops.SUB, count, builder.index(1))):
-        local = {**mapping, index: index_of(builder, moved(plan.loop, mapping), number)}
-        clone(builder, [operation for operation in plan.before[row] if operation in (needed or ())], local)
-        found.append(trip_count(builder, moved(row, local)))
-    return builder.op(ops.MAXIMUM, *found)
-
-
-class _Few:
-    """Writes the form for few rows."""
-
-    def __init__(self, builder: Builder, plan: Rows, parts: Value, count: Value, mapping: Known) -> None:
-        self.builder = builder
-        self.plan = plan
-        self.parts = parts
-        self.count = count
-        self.mapping = mapping
-        self.loop = moved(plan.loop, mapping)
-        self.totals: dict[Operation, list[Value]] = {}
-
-    def emit(self) -> tuple[Value, ...]:
-        """The sums of the rows, then the loop without them; what it carries."""
-        builder, loop = self.builder, self.plan.loop
-        for row in self.plan.before:
-            self.totals[row] = self.row(row)
-        local = dict(self.mapping)
-        region = clone_region(builder, loop.regions[0], local, self.taken)
-        names = [value.name for value in loop.results]
-        return builder.emit(core.FOR, self.loop.operands, loop.attributes, (region,), names, loop.span)
-
-    def taken(self, builder: Builder, operation: Operation, mapping: Known) -> bool:
-        """A row whose sums have been taken."""
-        if operation not in self.totals:
-            return False
-        index = mapping[self.plan.loop.regions[0].arguments[0]]
-        place = number_of(builder, self.loop, index)
-        starts = mapped(operation.operands[2:], mapping)
-        sums = [builder.load(total, (place,)) for total in self.totals[operation]]
-        pairs = zip(starts, sums, strict=True)
-        added = [total if builder.known(start) == 0 else builder.op(ops.ADD, start, total) for start, total in pairs]
-        record(builder, operation, tuple(added), mapping)
-        return True
-
-    def row(self, row: Operation) -> list[Value]:
-        """The sums of one row in each iteration, without what it begins with."""
-        builder = self.builder
-        kinds = [_scalar(value) for value in row.results]
-        names = [value.name or "sum" for value in row.results]
-        memory = [
-            builder.alloc(kind, (self.count, self.parts), f"{name}_parts", zero=False)
-            for kind, name in zip(kinds, names, strict=True)
-        ]
-
-        def iteration(number: Value) -> tuple[Value, ...]:
-            local = dict(self.mapping)
-            local[self.plan.loop.regions[0].arguments[0]] = index_of(builder, self.loop, number)
-            clone(builder, self.plan.before[row], local, self.taken)
-            builder.loop(
-                builder.index(0), self.parts, (), lambda part: self.part(row, local, number, part, memory), name="part"
-            )
-            return ()
-
-        name = self.plan.loop.regions[0].arguments[0].name
-        builder.loop(builder.index(0), self.count, (), iteration, name=name or "i")
-        totals = [builder.alloc(kind, (self.count,), f"{name}_rows") for kind, name in zip(kinds, names, strict=True)]
-        for total, partial in zip(totals, memory, strict=True):
-            builder.emit(core.ADD_UP, (total, partial), span=row.span)
-        return totals
-
-    def part(self, row: Operation, outside: Known, number: Value, part: Value, memory: Sequence[Value]) -> tuple[()]:
-        """What one thread adds up: every so many-th term."""
-        builder, here, region = self.builder, moved(row, outside), row.regions[0]
-        left = builder.op(ops.SUB, trip_count(builder, here), part)
-        rounded = builder.op(ops.SUB, builder.op(ops.ADD, left, self.parts), builder.index(1))
-        rounds = builder.op(ops.FLOORDIV, rounded, self.parts)
-
-        def term(turn: Value, *carried: Value) -> tuple[Value, ...]:
-            place = builder.op(ops.ADD, part, builder.op(ops.MUL, turn, self.parts))
-            local = {**outside, region.arguments[0]: index_of(builder, here, place)}
-            local.update(zip(region.arguments[1:], carried, strict=True))
-            clone(builder, region.operations, local)
-            return mapped(region.results, local)
-
-        zeros = [builder.const(0, value.type) for value in row.results]
-        names = [value.name for value in row.results]
-        sums = builder.loop(builder.index(0), rounds, zeros, term, name="turn", names=names, unordered=True)
-        for partial, value in zip(memory, sums, strict=True):
-            builder.store(partial, value, (number, part))
-        return ()
-
-
-def _scalar(value: Value) -> Scalar:
-    assert isinstance(value.type, Scalar)
-    return value.type
+def _kept(plan: Rows, here: set[Value]) -> Mapping[Value, None]:
+    """What steps need of others that they cannot work out again, found for all of them."""
+    for step in [*plan.steps, plan.last]:
+        mine = {value for operation in step for value in operation.results}
+        pending = [value for operation in step for value in free_values(without_starts(operation))]
+        if step is plan.last:
+            pending = [value for operation in step for value in free_values(operation)]
+            pending += plan.loop.regions[0].results
+        seen: set[Value] = set()
+        while pending:
+            value = pending.pop()
+            if value in seen or value not in here or value in plan.private or value not in plan.makers:
+                continue
+            seen.add(value)
+            maker = plan.makers[value]
+            if maker in plan.long and maker not in step:
+                pending += maker.operands[2:]
+            elif maker in plan.again:
+                pending += maker.operands
+            elif value not in mine:
+                plan.kept[value] = None
+    return plan.kept

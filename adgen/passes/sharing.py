@@ -7,7 +7,8 @@ but for the order of sums.
 
 Memory is an iteration's own where one axis of every access is the same expression, linear in the loop's index with a
 factor that is a number other than zero, and everything else in it stands still.  Accesses of one array are apart where
-an index that stands still is another number, as in `A[t]` and `A[t + 1]`.
+an index that stands still is another number, as in `A[t]` and `A[t + 1]`.  All of it is its own in a loop that was made
+so (`simd`).
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def sharing(loop: Operation, root: Mapping[Value, Value], forms: Forms) -> Shari
         rows = {operation.row for operation in touching}
         if buffer in found.private or rows == {core.LOAD}:
             continue
-        if is_own(touching, region.arguments[0], inside, forms):
+        if loop.attributes.get("simd") or is_own(touching, region.arguments[0], inside, forms):
             found.own.add(buffer)
         elif rows == {core.ACCUMULATE}:
             found.added.setdefault(buffer, []).extend(touching)

@@ -1,15 +1,17 @@
 /* repulsion_grad: a thread for each iteration of two loops, programs.py:28 */
 static __global__ void __launch_bounds__(256) repulsion_grad_1(const double *__restrict__ points,
         int64_t points_n0, double *__restrict__ points_bar_parts, int64_t points_bar_parts_n1,
-        double *__restrict__ points_bar_parts_2, int64_t points_bar_parts_2_n1, int64_t parts)
+        double *__restrict__ points_bar_parts_2, int64_t points_bar_parts_2_n1, int64_t rows, int64_t parts)
 {
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int64_t threads = (int64_t)gridDim.x * blockDim.x;
     const int64_t thread_y = (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
     const int64_t threads_y = (int64_t)gridDim.y * blockDim.y;
     /* programs.py:28  for i in range(len(points)): */
-    for (int64_t i = thread_y; i < points_n0; i += threads_y) {
+    for (int64_t i = thread_y; i < rows; i += threads_y) {
+        /* programs.py:29  for j in range(i + 1, len(points)): */
         for (int64_t part = thread; part < parts; part += threads) {
+            /* programs.py:28  for i in range(len(points)): */
             const int64_t end = ad_floordiv_i64(ad_maximum_i64(i, 0) - part + parts - 1, parts);
             double points_bar = 0.0;
             double points_bar_2 = 0.0;
@@ -36,16 +38,19 @@ static __global__ void __launch_bounds__(256) repulsion_grad_1(const double *__r
 
 /* repulsion_grad: a thread for each iteration, programs.py:28 */
 static __global__ void __launch_bounds__(256) repulsion_grad_2(const double *__restrict__ points_bar_rows,
-        const double *__restrict__ points_bar_rows_2, double *__restrict__ points_bar, int64_t points_n0)
+        const double *__restrict__ points_bar_rows_2, double *__restrict__ points_bar, int64_t points_n0,
+        int64_t rows)
 {
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int64_t threads = (int64_t)gridDim.x * blockDim.x;
     /* programs.py:28  for i in range(len(points)): */
-    for (int64_t i = points_n0 - 1 - thread; i > -1; i -= threads) {
+    for (int64_t i = thread; i < rows; i += threads) {
+        const double points_bar_2 = points_bar_rows[i];
+        const double points_bar_3 = points_bar_rows_2[i];
         /* programs.py:29  for j in range(i + 1, len(points)): */
-        if (i + 1 < points_n0) {
-            points_bar[i * 2 + 1] += points_bar_rows[points_n0 - i - 1];
-            points_bar[i * 2] += points_bar_rows_2[points_n0 - i - 1];
+        if (points_n0 - i < points_n0) {
+            points_bar[(points_n0 - i - 1) * 2 + 1] += points_bar_2;
+            points_bar[(points_n0 - i - 1) * 2] += points_bar_3;
         }
     }
 }
@@ -123,7 +128,7 @@ static __global__ void __launch_bounds__(256) repulsion_grad_4(const double *__r
 /* repulsion_grad, from programs.py:26
  *   in   double points[points_n0][points_n1]
  *   out  double points_bar[points_n0][2]
- *   workspace: 16*(parts*points_n0 + parts(points_n0, last - min(points_n0, 1), max(2*points_n0, 1))*points_n0 + points_n0), parts = parts(((points_n0 - 1) // 8), points_n0, max(points_n0, 1)), last = (min(points_n0, 1) if points_n0 - 1 <= -1 else points_n0) bytes
+ *   workspace: 16*(parts*rows + parts(points_n0, last - min(points_n0, 1), max(2*points_n0, 1))*points_n0 + rows), parts = parts(((points_n0 - 1) // 8), points_n0, max(points_n0, 1)), rows = (points_n0 if parts >= 4 else 0), last = (min(points_n0, 1) if points_n0 - 1 <= -1 else points_n0) bytes
  *   operations: 260, 3.2 times the function's (at points 5x2)
  */
 void repulsion_grad_sizes(const double *__restrict__ points, int64_t points_n0, int64_t points_n1,
@@ -134,13 +139,14 @@ void repulsion_grad_sizes(const double *__restrict__ points, int64_t points_n0, 
     size_t used = 0;
     const int64_t parts = adgen_parts(ad_floordiv_i64(ad_maximum_i64(points_n0 - 1, 0), 8), points_n0,
             ad_maximum_i64(points_n0, 1));
+    const int64_t rows = parts >= 4 ? points_n0 : 0;
     const int64_t first = ad_minimum_i64(points_n0, 1);
     const int64_t parts_2 = adgen_parts(points_n0, (points_n0 - 1 <= -1 ? first : points_n0) - first,
             ad_maximum_i64(2 * points_n0, 1));
-    used = adgen_reserve(used, adgen_times(adgen_times(sizeof(double), points_n0), parts));
-    used = adgen_reserve(used, adgen_times(adgen_times(sizeof(double), points_n0), parts));
-    used = adgen_reserve(used, adgen_times(sizeof(double), points_n0));
-    used = adgen_reserve(used, adgen_times(sizeof(double), points_n0));
+    used = adgen_reserve(used, adgen_times(adgen_times(sizeof(double), rows), parts));
+    used = adgen_reserve(used, adgen_times(adgen_times(sizeof(double), rows), parts));
+    used = adgen_reserve(used, adgen_times(sizeof(double), rows));
+    used = adgen_reserve(used, adgen_times(sizeof(double), rows));
     used = adgen_reserve(used, adgen_times(adgen_times(adgen_times(sizeof(double), points_n0), 2), parts_2));
     sizes[0] = (int64_t)used;
     sizes[1] = points_n0;
@@ -153,33 +159,36 @@ int repulsion_grad(const double *__restrict__ points, int64_t points_n0, int64_t
     (void)failure;
     const int64_t parts = adgen_parts(ad_floordiv_i64(ad_maximum_i64(points_n0 - 1, 0), 8), points_n0,
             ad_maximum_i64(points_n0, 1));
+    const bool t1 = parts >= 4;
+    const int64_t rows = t1 ? points_n0 : 0;
     const int64_t first = ad_minimum_i64(points_n0, 1);
     const int64_t last = points_n0 - 1 <= -1 ? first : points_n0;
     const int64_t parts_2 = adgen_parts(points_n0, last - first, ad_maximum_i64(2 * points_n0, 1));
-    double *const points_bar_parts = (double *)adgen_take(&work, (size_t)(points_n0 * parts) * sizeof(double));
-    double *const points_bar_parts_2 = (double *)adgen_take(&work, (size_t)(points_n0 * parts)
+    double *const points_bar_parts = (double *)adgen_take(&work, (size_t)(adgen_extent(rows) * parts)
             * sizeof(double));
-    double *const points_bar_rows = (double *)adgen_take(&work, (size_t)points_n0 * sizeof(double));
-    double *const points_bar_rows_2 = (double *)adgen_take(&work, (size_t)points_n0 * sizeof(double));
+    double *const points_bar_parts_2 = (double *)adgen_take(&work, (size_t)(adgen_extent(rows) * parts)
+            * sizeof(double));
+    double *const points_bar_rows = (double *)adgen_take(&work, (size_t)adgen_extent(rows) * sizeof(double));
+    double *const points_bar_rows_2 = (double *)adgen_take(&work, (size_t)adgen_extent(rows) * sizeof(double));
     double *const points_bar_parts_3 = (double *)adgen_take(&work, (size_t)(points_n0 * 2 * parts_2)
             * sizeof(double));
     /* programs.py:26  def repulsion(points: "f64[n,2]") -> float: */
     if (points_n1 != 2) return adgen_fail(detail, points_n1, 2, 17);
     cudaMemsetAsync(points_bar, 0, (size_t)(points_n0 * 2) * sizeof *points_bar, stream);
     /* programs.py:28  for i in range(len(points)): */
-    if (parts > 1) {
-        repulsion_grad_1<<<adgen_plane(points_n0, parts), adgen_threads(parts), 0, stream>>>(points, points_n0,
-                points_bar_parts, parts, points_bar_parts_2, parts, parts);
-        cudaMemsetAsync(points_bar_rows, 0, (size_t)points_n0 * sizeof *points_bar_rows, stream);
-        cudaMemsetAsync(points_bar_rows_2, 0, (size_t)points_n0 * sizeof *points_bar_rows_2, stream);
+    if (t1) {
+        repulsion_grad_1<<<adgen_plane(rows, parts), adgen_threads(parts), 0, stream>>>(points, points_n0,
+                points_bar_parts, parts, points_bar_parts_2, parts, rows, parts);
+        cudaMemsetAsync(points_bar_rows, 0, (size_t)adgen_extent(rows) * sizeof *points_bar_rows, stream);
+        cudaMemsetAsync(points_bar_rows_2, 0, (size_t)adgen_extent(rows) * sizeof *points_bar_rows_2, stream);
         /* programs.py:29  for j in range(i + 1, len(points)): */
-        adgen_add_up_double<<<adgen_blocks(points_n0, 1, 2147483647), adgen_width(parts), 0,
-                stream>>>(points_bar_rows, points_n0, points_bar_parts, parts);
-        adgen_add_up_double<<<adgen_blocks(points_n0, 1, 2147483647), adgen_width(parts), 0,
-                stream>>>(points_bar_rows_2, points_n0, points_bar_parts_2, parts);
+        adgen_add_up_double<<<adgen_blocks(rows, 1, 2147483647), adgen_width(parts), 0,
+                stream>>>(points_bar_rows, rows, points_bar_parts, parts);
+        adgen_add_up_double<<<adgen_blocks(rows, 1, 2147483647), adgen_width(parts), 0,
+                stream>>>(points_bar_rows_2, rows, points_bar_parts_2, parts);
         /* programs.py:28  for i in range(len(points)): */
-        repulsion_grad_2<<<adgen_blocks(points_n0, 256, 2147483647), 256, 0, stream>>>(points_bar_rows,
-                points_bar_rows_2, points_bar, points_n0);
+        repulsion_grad_2<<<adgen_blocks(rows, 256, 2147483647), 256, 0, stream>>>(points_bar_rows,
+                points_bar_rows_2, points_bar, points_n0, rows);
     } else {
         repulsion_grad_3<<<adgen_blocks(points_n0, 256, 2147483647), 256, 0, stream>>>(points, points_n0,
                 points_bar);
