@@ -19,7 +19,8 @@ WHO = ("one thread", "a thread for each iteration", "a thread for each pair of i
 @dataclass(frozen=True)
 class Launch:
     """A kernel: its Python line, how many axes of threads it has, whether each thread takes several iterations, the
-    lines where it adds atomically and why, and why its loops are none over threads where one thread runs them."""
+    lines where it adds atomically and why, and why its loops are none over threads where one thread runs them; `rows`
+    is `few` or `many` where it is for so many iterations only."""
 
     line: int | None
     text: str
@@ -27,10 +28,11 @@ class Launch:
     parts: bool = False
     atomic: tuple[tuple[int | None, str], ...] = ()
     serial: tuple[tuple[int | None, str], ...] = ()
+    rows: str = ""
 
     def __str__(self) -> str:
         where = f" at line {self.line}" if self.line is not None else ""
-        said = [f"kernel{where}: {WHO[self.axes]}"]
+        said = [f"kernel{where}: {WHO[self.axes]}{f', where iterations are {self.rows}' if self.rows else ''}"]
         said += ["sums in parts, added up in a fixed order"] if self.parts else []
         said += [f"atomic additions{_at(line, self.line)}, as {reason}" for line, reason in self.atomic]
         said += [f"the loop{_at(line, self.line)} is in one thread, as {reason}" for line, reason in self.serial]
@@ -53,7 +55,8 @@ def _launch(kernel: Kernel) -> Launch:
     grids = [o for o in inside if "grid" in o.attributes]
     parts = bool(grids) and "order" not in grids[0].attributes
     line, text = (span.line, span.text.strip()) if span else (None, "")
-    return Launch(line, text, kernel.axes, parts, tuple(atomic), tuple(serial))
+    rows = next((o.attributes["rows"] for o in inside if "rows" in o.attributes), "")
+    return Launch(line, text, kernel.axes, parts, tuple(atomic), tuple(serial), rows)
 
 
 def _serial(function: Function) -> Iterator[tuple[int | None, str]]:

@@ -2,7 +2,7 @@
 
 Comes in: what `rows` has found.  Goes out: the loop as it was for where it has many iterations, beside its steps for
 where it has few: the host chooses.  Guaranteed: the same up to the order of sums; how many parts there are follows from
-extents, so the bits are the same in every run.
+extents, so the bits are the same in every run.  Loops say for how many iterations they are, `few` or `many`, as `rows`.
 
 A long loop that adds up is taken in parts, a thread for each; neighbouring threads take neighbouring terms, as they are
 in memory.  In a maximum, whose first place counts, each takes neighbouring ones.
@@ -11,7 +11,9 @@ in memory.  In a maximum, whose first place counts, each takes neighbouring ones
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, reduce
+from types import MappingProxyType
 
 from adgen import ops
 from adgen.ir import core
@@ -52,7 +54,8 @@ def emit_rows(builder: Builder, plan: Rows, hosted: Container[Value], mapping: K
 
     def many() -> tuple[Value, ...]:
         local = dict(mapping)
-        clone_operation(builder, plan.loop, local)
+        attributes = MappingProxyType({**plan.loop.attributes, "rows": "many"})
+        clone_operation(builder, replace(plan.loop, attributes=attributes), local)
         return mapped(plan.loop.results, local)
 
     names = [value.name for value in plan.loop.results]
@@ -128,11 +131,11 @@ class _Few:
     def each(self, work: Callable[[_Iteration], None]) -> None:
         """A step: the same for all iterations."""
 
-        def iteration(number: Value) -> tuple[Value, ...]:
+        builder, number = self.builder, Value(I64, self.index.name or "i")
+        with builder.block((number,)) as block:
             work(_Iteration(self, number))
-            return ()
-
-        self.builder.loop(self.builder.index(0), self.count, (), iteration, name=self.index.name or "i")
+        attributes = {"step": 1, "exit": False, "rows": "few"}
+        builder.emit(core.FOR, (builder.index(0), self.count), attributes, (block.region(),), span=self.loop.span)
 
     def between(self, step: Sequence[Operation]) -> None:
         """What stands between long loops, by a thread for each iteration."""
@@ -153,18 +156,16 @@ class _Few:
     def carried(self) -> tuple[Value, ...]:
         """What the loop adds up itself."""
         builder, region = self.builder, self.plan.loop.regions[0]
-
-        def body(index: Value, *carried: Value) -> Sequence[Value]:
-            iteration = _Iteration(self, number_of(builder, self.loop, index))
-            iteration.local.update(zip(region.arguments, (index, *carried), strict=True))
+        arguments = [Value(value.type, value.name) for value in region.arguments]
+        with builder.block(arguments) as block:
+            iteration = _Iteration(self, number_of(builder, self.loop, arguments[0]))
+            iteration.local.update(zip(region.arguments, arguments, strict=True))
             iteration.run(self.plan.last)
             iteration.bring(region.results)
-            return mapped(region.results, iteration.local)
-
-        start, stop, *values = self.loop.operands
+            block.results = mapped(region.results, iteration.local)
         names = [value.name for value in self.plan.loop.results]
-        step: int = self.loop.attributes["step"]
-        return builder.loop(start, stop, values, body, step, name=self.index.name, names=names, unordered=True)
+        attributes = {**self.loop.attributes, "rows": "few"}
+        return builder.emit(core.FOR, self.loop.operands, attributes, (block.region(),), names, self.loop.span)
 
     # -- long loops ------------------------------------------------------------------------------------------------
 
