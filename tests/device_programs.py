@@ -353,6 +353,34 @@ def stored_rows(A, w):
     return total
 
 
+def running_sums(x, k, A):
+    s, count, total, worst = 1.0, 0, 0.25, 0.0
+    path = np.zeros(len(x))
+    for i in range(len(x)):
+        before = s
+        s -= 0.1 * x[i]
+        count += k[i]
+        path[i] = np.exp(s) + count
+        if before > 0.5:
+            total += path[i] * before
+    y = np.cumsum(A[:, 1])
+    t = 0.0
+    for i in range(len(x) - 1, 0, -2):
+        t += y[i] * path[i]
+        for j in range(A.shape[1]):
+            worst += t * A[i, j]
+        x[i] = t
+    return s, count, total, worst, path
+
+
+def empty_sums(x, n: int):
+    s, y = 1.0, np.ones(4)
+    for i in range(n):
+        s += x[i]
+        y[i] = s
+    return s, y
+
+
 @dataclass(frozen=True)
 class Sample:
     """A program with arguments."""
@@ -439,6 +467,10 @@ def samples() -> list[Sample]:
         (folded_rows, {"A": np.round(wide), "k": r.integers(0, 9, (3, N))}),
         (slanted_rows, {"x": x, "n": 3}),
         (stored_rows, {"A": wide, "w": x}),
+        (running_sums, {"x": x, "k": k, "A": A}),
+        (empty_sums, {"x": x, "n": 0}),
+        (empty_sums, {"x": x, "n": -2}),
+        (empty_sums, {"x": x, "n": 3}),
     ]
     return [_sample(*each, number) for number, each in enumerate(made)]
 

@@ -13,7 +13,7 @@ from adgen.ir import sizes
 from adgen.ir.interpret import DTYPES
 from adgen.ir.nodes import Function
 from adgen.ir.types import Buffer
-from adgen.passes import folds, grids, row_steps, rows
+from adgen.passes import folds, grids, row_steps, rows, scans
 from adgen.toolchain import load
 from adgen.toolchain.device import build_device
 from adgen.toolchain.target import Target
@@ -73,6 +73,8 @@ def few_threads(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(grids, "SHORT", 1)
     patch.setattr(grids, "NARROW", 1)
     patch.setattr(folds, "ROUNDS", (12, 24))
+    patch.setattr(scans, "ROUNDS", (12, 24))
+    patch.setattr(scans, "APIECE", 2)
     patch.setattr(row_steps, "APIECE", 1)
     patch.setattr(row_steps, "FEWEST", 2)
     patch.setattr(rows, "SHORTEST", 1)

@@ -198,17 +198,18 @@ class Builder:
         name: str = "i",
         names: Sequence[str] = (),
         unordered: bool = False,
+        attributes: Mapping[str, Any] = NO_ATTRIBUTES,
     ) -> tuple[Value, ...]:
         """A `for`; `body(index, *carried)` emits one iteration and gives the next carried values.
 
-        `unordered`: carried sums may be taken in any order.
+        `unordered`: carried sums may be taken in any order; `attributes` are more of them.
         """
         names = names or [value.name for value in carried]
         arguments = [Value(I64, name), *(Value(v.type, n) for v, n in zip(carried, names, strict=True))]
         with self.block(arguments) as block:
             block.results = tuple(body(*arguments))
-        attributes = {"step": step, "exit": exit} | ({"unordered": True} if unordered else {})
-        return self.emit(core.FOR, (start, stop, *carried), attributes, (block.region(),), names)
+        said = {"step": step, "exit": exit, **attributes} | ({"unordered": True} if unordered else {})
+        return self.emit(core.FOR, (start, stop, *carried), said, (block.region(),), names)
 
     def nest(
         self,

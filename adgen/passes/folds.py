@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Function, Operation, Region, Row, Value
+from adgen.ir.nodes import NO_ATTRIBUTES, Attributes, Function, Operation, Region, Row, Value
 from adgen.ir.rebuild import Transform, clone, mapped, rebuild, record
 from adgen.ir.sizes import PARTS
 from adgen.ir.types import Scalar
 from adgen.passes.extents import index_of, trip_count
-from adgen.passes.partial import moved
+from adgen.passes.partial import APART, FEW, moved
 
 ROUNDS = (256, 65_536)  # elements that a part's memory is taken for: 65,536 parts, then 256
 NEUTRAL: dict[Row, int] = {ops.MUL: 1, ops.OR: 0, ops.AND: 1}
@@ -177,7 +177,7 @@ def _emit(builder: Builder, loop: Operation, fold: Fold, mapping: dict[Value, Va
     count, read = trip_count(builder, loop), elements(builder, loop, fold, mapping)
     for size in ROUNDS:
         count, read = _round(builder, fold, count, read, size)
-    return by_place(fold, _folded(builder, fold, builder.index(0), count, state, read))
+    return by_place(fold, _folded(builder, fold, (builder.index(0), count), state, read, FEW))
 
 
 def elements(
@@ -229,7 +229,7 @@ def _round(
             builder.store(buffer, value, (number,))
         return ()
 
-    builder.loop(zero, parts, (), part, name="part")
+    builder.loop(zero, parts, (), part, name="part", attributes=APART)
     return parts, lambda number: [builder.load(buffer, (number,)) for buffer in memory]
 
 
@@ -247,11 +247,16 @@ def folded_part(builder: Builder, fold: Fold, ends: tuple[Value, Value], read: C
         state: State = [builder.const(fold.neutral, fold.element[0].type)]
     else:
         state, begin = read(begin), builder.op(ops.ADD, begin, builder.index(1))
-    return _folded(builder, fold, begin, end, state, read)
+    return _folded(builder, fold, (begin, end), state, read)
 
 
 def _folded(
-    builder: Builder, fold: Fold, begin: Value, end: Value, state: State, read: Callable[[Value], State]
+    builder: Builder,
+    fold: Fold,
+    ends: tuple[Value, Value],
+    state: State,
+    read: Callable[[Value], State],
+    attributes: Attributes = NO_ATTRIBUTES,
 ) -> State:
     """The loop itself."""
 
@@ -259,7 +264,7 @@ def _folded(
         return combined(builder, fold, carried, read(index))
 
     names = [value.name for value in state]
-    return builder.loop(begin, end, state, iteration, names=names, unordered=True)
+    return builder.loop(*ends, state, iteration, names=names, unordered=True, attributes=attributes)
 
 
 def combined(builder: Builder, fold: Fold, carried: State, element: State) -> State:

@@ -14,7 +14,9 @@ other loops have the reason why they are none over threads as `serial`.
 - Where the outer loop of two adds to memory of which the inner one owns the elements, as in the sum of the columns of
   a matrix or in forces between pairs, these additions are made with the loops exchanged (`turned`), where what is added
   can be worked out again.
-- A maximum, a product and the like of one long array is taken in parts (`folds`).
+- A maximum, a product and the like of one long array is taken in parts (`folds`), and so are running sums that a loop
+  looks at on its way (`scans`).
+- A loop of few iterations with long loops inside of it is done in steps, so that threads share each iteration (`rows`).
 - Where all iterations add to the same elements, several threads share each of a few copies, by atomic additions.
 - Other memory that iterations add to: with `deterministic` each of at most `THREADS` threads takes neighbouring
   iterations and adds to an array of its own, which `add_up` brings together; else by atomic additions.
@@ -44,6 +46,7 @@ from adgen.passes.indices import Definitions
 from adgen.passes.partial import chunk, copies, division, moved
 from adgen.passes.row_steps import emit_rows
 from adgen.passes.rows import rows_of
+from adgen.passes.scans import emit_scan, scan_of
 from adgen.passes.sharing import Sharing, arguments_of, sharing
 from adgen.passes.turned import Turned, emit_turned, turned
 
@@ -79,7 +82,7 @@ def grids(function: Function, deterministic: bool = False) -> Function:
              }
     """
     found = _Grids(function, deterministic)
-    for step in (_with_products, _with_folds, _with_turned, _with_rows):
+    for step in (_with_products, _with_folds, _with_scans, _with_turned, _with_rows):
         made = step(found)
         found = found if made is found.function else _Grids(made, deterministic)
     return found.made()
@@ -99,6 +102,24 @@ def _with_folds(found: _Grids) -> Function:
     left = {loop for loop in found.outermost() if not isinstance(found.nest(loop), Nest)}
     fewer = {loop for loop in left if (count := found.trips(loop)) is None or count > SHORT}
     return folds(found.function, fewer) if any(fold_of(loop) for loop in fewer) else found.function
+
+
+def _with_scans(found: _Grids) -> Function:
+    """The function with running sums in parts."""
+    plans = {}
+    for loop in found.outermost():
+        count = found.trips(loop)
+        if not isinstance(found.nest(loop), Nest) and (count is None or count > SHORT):
+            plans[loop] = scan_of(loop, found.root, found.forms)
+
+    def transform(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
+        plan = plans.get(operation)
+        if plan is None:
+            return False
+        emit_scan(builder, plan, mapping)
+        return True
+
+    return dead_code(rebuild(found.function, transform)) if any(plans.values()) else found.function
 
 
 def _with_turned(found: _Grids) -> Function:
@@ -124,7 +145,7 @@ def _with_rows(found: _Grids) -> Function:
     plans = {}
     for loop in found.outermost():
         nest = found.nest(loop)
-        if isinstance(nest, Nest) and nest.inner is None:
+        if isinstance(nest, Nest) and nest.inner is None and not loop.attributes.get("simd"):  # not in parts yet
             plans[loop] = rows_of(loop, found.root, found.forms, found.known, found.hosted.values)
 
     def transform(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
@@ -460,6 +481,8 @@ def is_uniform(touching: Sequence[Operation], loop: Operation) -> bool:
 
 def _noted(loop: Operation, reason: str) -> Operation:
     """A loop with why it is none over threads."""
+    if "serial" in loop.attributes:
+        return loop
     return replace(loop, attributes=MappingProxyType({**loop.attributes, "serial": reason}))
 
 

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from adgen import ops
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import Operation, Value
+from adgen.ir.nodes import Attributes, Operation, Value
 from adgen.ir.rebuild import Mapping, mapped
 from adgen.ir.sizes import PARTS
 from adgen.ir.types import Buffer
 from adgen.passes.extents import index_of
+
+APART: Attributes = MappingProxyType({"simd": True})  # of a loop over parts, which meet nowhere
+FEW: Attributes = MappingProxyType({"serial": "there are few parts"})
 
 
 def moved(loop: Operation, mapping: Mapping) -> Operation:

@@ -26,7 +26,7 @@ from adgen.ir.translate import free_values
 from adgen.ir.types import I64, Buffer, Scalar
 from adgen.passes.extents import index_of, number_of, trip_count
 from adgen.passes.folds import Fold, by_place, combined, elements, fold_of, folded_part, portion
-from adgen.passes.partial import moved
+from adgen.passes.partial import APART, moved
 from adgen.passes.rows import Rows, has_effects, without_starts
 
 APIECE = 8  # terms that are worth a thread of their own
@@ -175,24 +175,27 @@ class _Few:
         values = row.results if fold is None else [row.results[k] for k in fold.order]
         memory = [self.memory(value, (self.count, parts), "parts") for value in values]
         work = self.summed if fold is None else partial(self.folded, fold)
+        outer, builder.span = builder.span, row.span or builder.span
 
         def apiece(iteration: _Iteration) -> None:
             iteration.bring(free_values(without_starts(row)))
 
-            part = Value(I64, "part")
-            with builder.block((part,)) as block:
+            def one(part: Value) -> tuple[Value, ...]:
                 for buffer, value in zip(memory, work(row, iteration, part), strict=True):
                     builder.store(buffer, value, (iteration.number, part))
-            attributes = {"step": 1, "exit": False, "simd": True}  # those of the row do not meet either
-            builder.emit(core.FOR, (builder.index(0), parts), attributes, (block.region(),), span=row.span)
+                return ()
+
+            # what the iterations of a row write does not meet either
+            builder.loop(builder.index(0), parts, (), one, name="part", attributes=APART)
 
         self.each(apiece)
         totals = [self.memory(value, (self.count,), "rows", fold is None) for value in values]
         if fold is None:
             for total, buffer in zip(totals, memory, strict=True):
-                builder.emit(core.ADD_UP, (total, buffer), span=row.span)
+                builder.emit(core.ADD_UP, (total, buffer))
         else:
             self.each(partial(self.brought_together, fold, totals, memory, parts))
+        builder.span = outer
         return totals
 
     def summed(self, row: Operation, iteration: _Iteration, part: Value) -> Sequence[Value]:

@@ -13,7 +13,7 @@ so (`simd`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from adgen import ops
@@ -32,13 +32,15 @@ class Sharing:
     added: dict[Value, list[Operation]] = field(default_factory=dict)
 
 
-def sharing(loop: Operation, root: Mapping[Value, Value], forms: Forms) -> Sharing | Tie:
-    """What the iterations of a `for` do, or what ties them together."""
+def sharing(
+    loop: Operation, root: Mapping[Value, Value], forms: Forms, running: Container[Value] = ()
+) -> Sharing | Tie:
+    """What the iterations of a `for` do, or what ties them together, but for the carried values that are `running`."""
     region = loop.regions[0]
     if loop.attributes.get("exit"):
         return Tie(loop, "the loop may end early")
     for argument, result in zip(region.arguments[1:], region.results, strict=True):
-        if not is_sum(region, argument, result):
+        if argument not in running and not is_sum(region, argument, result):
             return Tie(loop, f"`{argument.name or 'a value'}` is carried from one iteration to the next")
     found = Sharing()
     accesses = accesses_of(region, root, found.private)

@@ -11,7 +11,6 @@ static __global__ void __launch_bounds__(256) repulsion_grad_1(const double *__r
     for (int64_t i = thread_y; i < rows; i += threads_y) {
         /* programs.py:29  for j in range(i + 1, len(points)): */
         for (int64_t part = thread; part < parts; part += threads) {
-            /* programs.py:28  for i in range(len(points)): */
             const int64_t end = ad_floordiv_i64(ad_maximum_i64(i, 0) - part + parts - 1, parts);
             double points_bar = 0.0;
             double points_bar_2 = 0.0;
@@ -29,7 +28,7 @@ static __global__ void __launch_bounds__(256) repulsion_grad_1(const double *__r
                 /* programs.py:30  dx = points[i, 0] - points[j, 0] */
                 points_bar_2 -= dx * t3;
             }
-            /* programs.py:28  for i in range(len(points)): */
+            /* programs.py:29  for j in range(i + 1, len(points)): */
             points_bar_parts[i * points_bar_parts_n1 + part] = points_bar;
             points_bar_parts_2[i * points_bar_parts_2_n1 + part] = points_bar_2;
         }
@@ -179,9 +178,9 @@ int repulsion_grad(const double *__restrict__ points, int64_t points_n0, int64_t
     if (t1) {
         repulsion_grad_1<<<adgen_plane(rows, parts), adgen_threads(parts), 0, stream>>>(points, points_n0,
                 points_bar_parts, parts, points_bar_parts_2, parts, rows, parts);
+        /* programs.py:29  for j in range(i + 1, len(points)): */
         cudaMemsetAsync(points_bar_rows, 0, (size_t)adgen_extent(rows) * sizeof *points_bar_rows, stream);
         cudaMemsetAsync(points_bar_rows_2, 0, (size_t)adgen_extent(rows) * sizeof *points_bar_rows_2, stream);
-        /* programs.py:29  for j in range(i + 1, len(points)): */
         adgen_add_up_double<<<adgen_blocks(rows, 1, 2147483647), adgen_width(parts), 0,
                 stream>>>(points_bar_rows, rows, points_bar_parts, parts);
         adgen_add_up_double<<<adgen_blocks(rows, 1, 2147483647), adgen_width(parts), 0,

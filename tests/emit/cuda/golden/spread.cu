@@ -163,7 +163,6 @@ static __global__ void __launch_bounds__(256) spread_grad_6(const double *__rest
     for (int64_t i = thread_y; i < rows; i += threads_y) {
         /* programs.py:13  for j in range(1, field.shape[1] - 1): */
         for (int64_t part = thread; part < parts; part += threads) {
-            /* programs.py:12  for i in range(1, len(field) - 1): */
             const int64_t end = ad_floordiv_i64(number - part + parts - 1, parts);
             double rate_bar = 0.0;
             for (int64_t turn = 0; turn < end; ++turn) {
@@ -177,7 +176,7 @@ static __global__ void __launch_bounds__(256) spread_grad_6(const double *__rest
                 moved_bar[(i + 1) * moved_bar_n1 + part + turn * parts + 1] = 0.0;
                 rate_bar += (around - 4.0 * field[(i + 1) * field_n1 + part + turn * parts + 1]) * t1;
             }
-            /* programs.py:12  for i in range(1, len(field) - 1): */
+            /* programs.py:13  for j in range(1, field.shape[1] - 1): */
             rate_bar_parts[i * rate_bar_parts_n1 + part] = rate_bar;
         }
     }
@@ -345,8 +344,8 @@ int spread_grad(const double *__restrict__ field, int64_t field_n0, int64_t fiel
     if (t3) {
         spread_grad_6<<<adgen_plane(rows, parts), adgen_threads(parts), 0, stream>>>(field, field_n1, moved_bar,
                 field_n1, rate_bar_parts, parts, rows, parts, t2);
-        cudaMemsetAsync(rate_bar_rows, 0, (size_t)adgen_extent(rows) * sizeof *rate_bar_rows, stream);
         /* programs.py:13  for j in range(1, field.shape[1] - 1): */
+        cudaMemsetAsync(rate_bar_rows, 0, (size_t)adgen_extent(rows) * sizeof *rate_bar_rows, stream);
         adgen_add_up_double<<<adgen_blocks(rows, 1, 2147483647), adgen_width(parts), 0, stream>>>(rate_bar_rows,
                 rows, rate_bar_parts, parts);
         /* programs.py:12  for i in range(1, len(field) - 1): */
