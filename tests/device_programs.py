@@ -353,6 +353,17 @@ def stored_rows(A, w):
     return total
 
 
+def emptied_rows(A, B, x, h):
+    y = np.zeros(A.shape[1])
+    for i in range(len(A)):
+        t = h[i]
+        h[i] = 0.0
+        for j in range(A.shape[1]):
+            y[j] += A[i, j] * t
+            B[i, j] += x[j] * t
+    return y
+
+
 def running_sums(x, k, A):
     s, count, total, worst = 1.0, 0, 0.25, 0.0
     path = np.zeros(len(x))
@@ -467,6 +478,7 @@ def samples() -> list[Sample]:
         (folded_rows, {"A": np.round(wide), "k": r.integers(0, 9, (3, N))}),
         (slanted_rows, {"x": x, "n": 3}),
         (stored_rows, {"A": wide, "w": x}),
+        (emptied_rows, {"A": wide, "B": wide + 1.0, "x": x, "h": x[:3].copy()}),
         (running_sums, {"x": x, "k": k, "A": A}),
         (empty_sums, {"x": x, "n": 0}),
         (empty_sums, {"x": x, "n": -2}),

@@ -82,7 +82,7 @@ def grids(function: Function, deterministic: bool = False) -> Function:
              }
     """
     found = _Grids(function, deterministic)
-    for step in (_with_products, _with_folds, _with_scans, _with_turned, _with_rows):
+    for step in (_with_products, _with_folds, _with_scans, _with_turned, _with_rows, _with_turned):
         made = step(found)
         found = found if made is found.function else _Grids(made, deterministic)
     return found.made()
@@ -327,6 +327,7 @@ class _Writer:
 
     def emit(self) -> None:
         """The loops, the sums."""
+        assert not self.nest.turned, "exchanged loops are a step of their own"
         if self.loop.regions[0].arguments[1:] or self.nest.copied or self.nest.spread:
             self.parts()
         else:

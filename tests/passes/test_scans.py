@@ -28,7 +28,7 @@ def path(x):
     for i in range(len(x)):
         s += 0.1 * x[i]
         worst += max(1.0 - s, 0.0)
-    return worst * s
+    return worst + s
 
 
 def value_of(program: Callable[..., Any], **arguments: Any) -> Function:
