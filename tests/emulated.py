@@ -66,9 +66,16 @@ class Emulated:
         return found
 
 
-def few_threads(patch: pytest.MonkeyPatch) -> None:
+def few_threads(patch: pytest.MonkeyPatch, threads: int = 6) -> None:
     """Devices so small that arrays of ten elements take every path: threads with several iterations, slices, parts."""
-    for name, value in (("THREADS", 6), ("ELEMENTS", 64), ("BLOCK", 4), ("SLICED", 4), ("BLOCKS", 8), ("LONG", 4)):
+    for name, value in (
+        ("THREADS", threads),
+        ("ELEMENTS", 64),
+        ("BLOCK", 4),
+        ("SLICED", 4),
+        ("BLOCKS", 8),
+        ("LONG", 4),
+    ):
         patch.setattr(sizes, name, value)
     patch.setattr(grids, "SHORT", 1)
     patch.setattr(grids, "NARROW", 1)

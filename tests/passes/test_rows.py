@@ -15,6 +15,9 @@ from adgen.ir.nodes import Function, Operation, walk
 from adgen.passes.adjoint import adjoint
 from adgen.passes.pipeline import for_device, simplify
 from adgen.runtime.signatures import describe_arguments
+from tests import row_programs
+from tests.device_programs import Sample
+from tests.emulated import few_threads
 
 R = np.random.default_rng(3)
 WIDE, TALL = R.normal(size=(3, 400)), R.normal(size=(400, 3))
@@ -98,6 +101,25 @@ def test_pairs_of_particles() -> None:
     found, wanted = run(made, [WIDE[0]]).results, run(gradient, [WIDE[0]]).results
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-11)
+
+
+@pytest.mark.parametrize("first", range(0, 40, 10))
+def test_random_programs(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that do all kinds of things come to the same, in values and gradients; most of them in steps."""
+    few_threads(monkeypatch, 16)
+    steps = 0
+    for seed in range(first, first + 10):
+        sample = Sample(f"rows_{seed}", row_programs.program(seed), row_programs.arguments(seed, 3, 7))
+        gradient = sample.gradient
+        assert gradient is not None
+        for function, given in ((sample.value, []), (gradient, sample.seeds())):
+            made = for_device(function, bool(seed % 2))
+            steps += bool(choices(made))
+            left = [[*sample.given(), *given] for _ in range(2)]
+            found, wanted = (run(each, values).results for each, values in zip((made, function), left, strict=True))
+            for one, other in zip([*found, *left[0]], [*wanted, *left[1]], strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+    assert steps >= 3
 
 
 def checked(A, k):

@@ -17,7 +17,7 @@ from adgen.ir.interpret import ProgramError, run
 from adgen.ir.messages import filled
 from adgen.ir.nodes import Function
 from adgen.passes.pipeline import for_device
-from tests import device_programs
+from tests import device_programs, row_programs
 from tests.device_programs import Sample
 from tests.emulated import ORDERS, Emulated, few_threads
 from tests.passes.random_functions import Generator
@@ -36,10 +36,10 @@ def functions_of(sample: Sample) -> list[tuple[Function, list[Any]]]:
     return [*made, (sample.value, sample.given())] if not made or sample.writes else made
 
 
-def compiled(functions: list[Function], deterministic: bool = False) -> Emulated:
+def compiled(functions: list[Function], deterministic: bool = False, threads: int = 6) -> Emulated:
     """One module of some functions, which counts races."""
     with pytest.MonkeyPatch.context() as patch:
-        few_threads(patch)
+        few_threads(patch, threads)
         patch.setenv("ADGEN_EMULATOR", "races")
         return Emulated([for_device(function, deterministic) for function in functions])
 
@@ -132,6 +132,17 @@ def test_random_functions(monkeypatch: pytest.MonkeyPatch) -> None:
                 assert failure is None
                 assert_close([*results, *mine], [*wanted, *left])
             assert module.races() == 0
+
+
+def test_random_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs over the rows of a matrix, as many threads as share each of them; values and gradients."""
+    samples = [
+        Sample(f"rows_{seed}", row_programs.program(seed), row_programs.arguments(seed, 3, 7)) for seed in range(6)
+    ]
+    made = [pair for sample in samples for pair in functions_of(sample)]
+    module = compiled([function for function, _ in made], threads=16)
+    for function, given in made:
+        outcomes(module, function, given, monkeypatch)
 
 
 @pytest.mark.parametrize("sample", FAILING, ids=str)
