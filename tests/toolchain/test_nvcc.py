@@ -10,11 +10,18 @@ from textwrap import dedent
 
 import pytest
 
+from adgen import ops
 from adgen.diagnostics import AdgenError
-from adgen.toolchain import cuda_devices, nvcc
+from adgen.emit.cuda import emit_cuda
+from adgen.ir.builder import Builder
+from adgen.ir.nodes import Function, Value
+from adgen.ir.types import F64
+from adgen.toolchain import cuda_devices, load, nvcc
 from adgen.toolchain.cuda_devices import Device, devices
+from adgen.toolchain.device import build_device
 from adgen.toolchain.nvcc import architectures, build_cuda, find_nvcc
 from adgen.toolchain.ptxas import Usage, blocks_of, plain, resident, usages
+from adgen.toolchain.target import Target
 
 pytestmark = pytest.mark.quick
 
@@ -276,6 +283,17 @@ def test_a_real_compile() -> None:
     assert sorted((each.kernel, each.architecture) for each in used) == [("square_0", name) for name in sorted(archs)]
     assert all(8 <= each.registers <= 64 and not each.spilled for each in used)
     assert "warning" not in (library.parent / nvcc.PRINTED).read_text()
+
+
+@needs_nvcc
+def test_functions_of_numbers_alone() -> None:
+    """Nothing that only arrays need is left without a use, which would be a warning."""
+    x = Value(F64, "x")
+    builder = Builder()
+    with builder.block((x,)) as block:
+        block.results = (builder.op(ops.MUL, x, x),)
+    emitted = emit_cuda([Function("square", block.region(), ("out",))], "m")
+    assert load(build_device(emitted, Target("cuda", find_nvcc().architectures[0]))).lib.square_host
 
 
 @needs_nvcc

@@ -146,6 +146,7 @@ def emit_cuda(
             header_name=header_name,
             words=FAILURE,
             most=max((each.most for each in wrappers), default=1),
+            sized=any(each.sized for each in wrappers),
             functions=[each.names for each in wrappers],
         ),
     )

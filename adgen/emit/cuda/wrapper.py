@@ -40,6 +40,7 @@ class Wrapper:
     names: Mapping[str, object]
     device: str
     most: int  # pieces of memory
+    sized: bool  # by extents
 
 
 def wrapper(interface: Interface) -> Wrapper:
@@ -89,7 +90,8 @@ def wrapper(interface: Interface) -> Wrapper:
     own = f"int {device}({_listed([*inputs, *outputs])}{rest});\nvoid {device}_sizes({_listed(inputs)}int64_t *sizes);"
     text = f"{prototype};\n{sizes};"
     made = replace(interface, c_name=name, prototype=text, room=None, device=device)
-    return Wrapper(made, names, own, len(interface.parameters) + len(interface.results) + 2)
+    pieces = [*interface.parameters, *interface.results]
+    return Wrapper(made, names, own, len(pieces) + 2, any(piece.is_buffer and piece.rank for piece in pieces))
 
 
 def _sized(parameter: Parameter, extents: list[str]) -> list[str]:
