@@ -12,7 +12,7 @@ from pathlib import Path
 
 import adgen
 from adgen.diagnostics import AdgenError
-from adgen.toolchain import cache_folder, find_compiler
+from adgen.toolchain import cache_folder, cublas, find_compiler
 from adgen.toolchain.blas import PACKAGE, installed
 from adgen.toolchain.cc import python_headers
 from adgen.toolchain.cuda_devices import devices
@@ -47,6 +47,7 @@ def diagnose() -> tuple[str, bool]:
         _tried("cache", _cache),
         _tried("a compile", _compile),
         _tried("nvcc", _nvcc, optional=True),
+        _cublas(),
         _cuda_device(),
     ]
     width = max(len(finding.name) for finding in found)
@@ -75,6 +76,15 @@ def _blas() -> Finding:
 def _nvcc() -> str:
     nvcc = find_nvcc()
     return f"{' '.join(nvcc.command)}: {nvcc.version}, {nvcc.architectures[0]} to {nvcc.architectures[-1]}"
+
+
+def _cublas() -> Finding:
+    try:
+        found = cublas.installed(find_nvcc())
+    except AdgenError:
+        return Finding("cuBLAS", False, "there is no nvcc to use it with", optional=True)
+    missing = "products of matrices on a device are tiles: pip install nvidia-cublas"
+    return Finding("cuBLAS", found is not None, str(found or missing), optional=True)
 
 
 def _cuda_device() -> Finding:

@@ -33,7 +33,7 @@ class Launch:
     def __str__(self) -> str:
         where = f" at line {self.line}" if self.line is not None else ""
         said = [f"kernel{where}: {WHO[self.axes]}{f', where iterations are {self.rows}' if self.rows else ''}"]
-        said += ["sums in parts, added up in a fixed order"] if self.parts else []
+        said += ["in parts, brought together in a fixed order"] if self.parts else []
         said += [f"atomic additions{_at(line, self.line)}, as {reason}" for line, reason in self.atomic]
         said += [f"the loop{_at(line, self.line)} is in one thread, as {reason}" for line, reason in self.serial]
         return "; ".join(said)
@@ -53,7 +53,7 @@ def _launch(kernel: Kernel) -> Launch:
     serial = dict.fromkeys(_serial(kernel.function)) if kernel.axes == 0 else {}
     atomic = dict.fromkeys((_line(o), o.attributes["atomic"]) for o in inside if "atomic" in o.attributes)
     grids = [o for o in inside if "grid" in o.attributes]
-    parts = bool(grids) and "order" not in grids[0].attributes
+    parts = bool(grids) and ("order" not in grids[0].attributes or any("parts" in o.attributes for o in grids))
     line, text = (span.line, span.text.strip()) if span else (None, "")
     rows = next((o.attributes["rows"] for o in inside if "rows" in o.attributes), "")
     return Launch(line, text, kernel.axes, parts, tuple(atomic), tuple(serial), rows)

@@ -19,7 +19,7 @@ from adgen.ir.sizes import PARTS
 from adgen.ir.types import Buffer
 from adgen.passes.extents import index_of
 
-APART: Attributes = MappingProxyType({"simd": True})  # of a loop over parts, which meet nowhere
+APART: Attributes = MappingProxyType({"simd": True, "parts": True})  # of a loop over parts, which meet nowhere
 FEW: Attributes = MappingProxyType({"serial": "there are few parts"})
 
 

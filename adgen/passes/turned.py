@@ -179,7 +179,9 @@ def emit_turned(builder: Builder, plan: Turned, mapping: dict[Value, Value]) -> 
             _column(builder, plan, makers, ends, column, mapping, lambda handle: (apiece[handle], (number,)))
         attributes = {"step": 1, "exit": False}
         builder.emit(core.FOR, (low, high), attributes, (block.region(),), span=inner.span)
-    builder.emit(core.FOR, (builder.index(0), parts), attributes, (outside.region(),), span=loop.span)
+    builder.emit(
+        core.FOR, (builder.index(0), parts), {**attributes, "parts": True}, (outside.region(),), span=loop.span
+    )
     for handle, copy in apiece.items():
         builder.emit(core.ADD_UP, (handle, copy), span=loop.span)
 

@@ -17,7 +17,9 @@ from typing import Protocol
 
 from adgen.diagnostics import AdgenError
 from adgen.toolchain import emulated, nvcc
+from adgen.toolchain.blas import Library
 from adgen.toolchain.cache import cached, digest
+from adgen.toolchain.cublas import library_for
 from adgen.toolchain.extension import Source, wrapper
 from adgen.toolchain.fastcall import begin_calls
 from adgen.toolchain.link import SHARED, SUFFIX
@@ -49,7 +51,8 @@ def build_device(source: CudaSource, target: Target) -> Path:
     else:
         archs = ()
         identity = emulated.identity(flavour(), emulated.cpp_compiler()) + emulated.COUNTER
-    key = digest(*text, identity, find_compiler().identity, sys.version, SUFFIX)
+    library = library_for(source.c_source, target)
+    key = digest(*text, identity, find_compiler().identity, sys.version, SUFFIX, *library.compile, *library.link)
     name = f"_adgen_{key}"
 
     def fill(folder: Path) -> None:
@@ -63,9 +66,9 @@ def build_device(source: CudaSource, target: Target) -> Path:
             (folder / file).write_text(content, encoding="utf-8")
         _wrapper(source, name, folder, target)
         if target.name == "cuda":
-            _nvcc(stem, name, folder, archs)
+            _nvcc(stem, name, folder, archs, library)
         else:
-            _emulated(source, stem, name, folder)
+            _emulated(source, stem, name, folder, library)
         for leftover in (*folder.glob("*.o"), folder / "wrapper.c"):
             leftover.unlink()
 
@@ -103,19 +106,19 @@ def _wrapper(source: CudaSource, name: str, folder: Path, target: Target) -> Non
     find_compiler().run(command, folder)
 
 
-def _nvcc(stem: str, name: str, folder: Path, archs: tuple[str, ...]) -> None:
-    compiler, flags = nvcc.find_nvcc(), nvcc.flags(archs)
+def _nvcc(stem: str, name: str, folder: Path, archs: tuple[str, ...], library: Library) -> None:
+    compiler, flags = nvcc.find_nvcc(), [*nvcc.flags(archs), *library.compile]
     printed = compiler.run([*flags, "-c", f"{stem}.cu", "-o", "device.o"], folder)
     (folder / nvcc.PRINTED).write_text(printed, encoding="utf-8")
     compiler.run([*flags, "-c", f"{stem}_host.cu", "-o", "host.o"], folder)
-    compiler.run([*flags, "-shared", "device.o", "host.o", "wrapper.o", "-o", f"{name}{SUFFIX}"], folder)
+    compiler.run([*flags, "-shared", "device.o", "host.o", "wrapper.o", "-o", f"{name}{SUFFIX}", *library.link], folder)
 
 
-def _emulated(source: CudaSource, stem: str, name: str, folder: Path) -> None:
+def _emulated(source: CudaSource, stem: str, name: str, folder: Path, library: Library) -> None:
     way = flavour()
     # what only moves arguments is not worth optimising
     for text, file, extra in ((source.c_source, stem, ()), (source.cuda_host, f"{stem}_host", ("-O0",))):
-        emulated.compile_emulated(text, file, folder, way, extra).rename(folder / f"{file}.o")
+        emulated.compile_emulated(text, file, folder, way, (*extra, *library.compile)).rename(folder / f"{file}.o")
     compiler = emulated.cpp_compiler()
     objects = [f"{stem}.o", f"{stem}_host.o", "wrapper.o"]
     compiler.run([*SHARED, *objects, "-o", f"{name}{SUFFIX}", *emulated.linking(way, compiler)], folder)

@@ -165,7 +165,7 @@ def test_doctor_without_cuda(tmp_path: Path) -> None:
     """All is well without nvcc and without a device; what to do is said."""
     done = run("doctor", cwd=tmp_path, NVCC="/nonexistent/nvcc")
     assert done.returncode == 0 and "without  nvcc" in done.stdout and "set NVCC to one" in done.stdout
-    assert "CUDA device" in done.stdout
+    assert "CUDA device" in done.stdout and "cuBLAS" in done.stdout
 
 
 def test_unchecked(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from adgen.emit.cuda.products import TILES
 from adgen.emit.cuda.products import helpers as multiplication
 from adgen.emit.helpers import EXTENT, FAIL, FAIL_FOUR, RESERVE, TIMES
 from adgen.ir import sizes
@@ -163,7 +162,7 @@ def cuda_helpers(text: str) -> list[str]:
     ):
         if name in text:
             found.append(helper)
-    products = [kind for kind in C_TYPES.values() if f"adgen_multiply_{kind}<<<" in text]
+    products = [kind for kind in C_TYPES.values() if f"adgen_product_{kind}(" in text]
     divisions = (("adgen_parts(", PARTS), ("adgen_slices(", SLICES), ("adgen_splits(", SPLITS), ("adgen_room(", ROOM))
     found += [helper % vars(sizes) for name, helper in divisions if name in text]
     if "<<<adgen_blocks(" in text or products or "<<<adgen_plane(" in text or kinds:
@@ -173,7 +172,7 @@ def cuda_helpers(text: str) -> list[str]:
     if kinds:
         found += [WIDTH, *map(_add_up, kinds)]
     if products:
-        found += [TILES, *(helper for kind in products for helper in multiplication(kind))]
+        found += multiplication(products)
     if noting:
         found += [FAILED, NOTE]
         found += [NOTE_TWO] if re.search(r"adgen_fail\(failure", text) else []

@@ -1,12 +1,17 @@
-"""Products of matrices on a device: one kernel for tiles, in shared memory and registers.
+"""Products of matrices on a device: one kernel for tiles, in shared memory and registers, or cuBLAS.
 
-Comes in: a `multiply` of a host's function.  Goes out: its launches.  Guaranteed: the order of sums depends on extents
-alone, not on which thread runs first: long sums over few elements are taken in parts, which a second kernel brings
-together in their order.
+Comes in: a `multiply` of a host's function.  Goes out: a call of a helper that launches it.  Guaranteed: the order of
+sums depends on extents alone, not on which thread runs first: long sums over few elements are taken in parts, which a
+second kernel brings together in their order.
+
+Where the file is compiled with `-DADGEN_CUBLAS` and the caller has given a handle, large products are the library's.
+cuBLAS counts by columns: what lies in memory as a matrix by rows is its transpose to it, so it computes the transposed
+product, right times left.  Its functions are declared here, so that no header of it is needed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from adgen.emit.expression import Expression, reads_of
@@ -51,7 +56,7 @@ static __global__ void __launch_bounds__(256) adgen_multiply_%(type)s(int64_t ro
             for (int l = 0; l < 16; ++l) {
                 for (int c = 0; c < 4; ++c) {
                     const %(type)s other = b[l][x + 16 * c];
-                    for (int r = 0; r < 4; ++r) sum[r][c] += a[l][y + 16 * r] * other;
+                    for (int r = 0; r < 4; ++r) sum[r][c] = fma(a[l][y + 16 * r], other, sum[r][c]);
                 }
             }
             __syncthreads();
@@ -82,20 +87,68 @@ static __global__ void __launch_bounds__(256) adgen_multiplied_%(type)s(int64_t 
     }
 }"""
 
-TILES = """/* The blocks of a product of matrices, whose sums are in so many parts. */
-static inline dim3 adgen_tiles(int64_t rows, int64_t columns, int64_t splits)
+PRODUCT = """/* Adds factor * left @ right to the target, by tiles with sums in so many parts. */
+static inline void adgen_product_%(type)s(int64_t rows, int64_t columns, int64_t depth, %(type)s factor,
+        const %(type)s *scale, const %(type)s *left, int64_t left_step, bool left_across, const %(type)s *right,
+        int64_t right_step, bool right_across, %(type)s *target, int64_t step, %(type)s *parts, int64_t splits,
+        cudaStream_t stream)
 {
-    return dim3(adgen_blocks(columns, 64, 2147483647), adgen_blocks(rows, 64, 65535), (unsigned)splits);
+    if (rows <= 0 || columns <= 0 || depth <= 0) return;
+#ifdef ADGEN_CUBLAS
+    const %(type)s one = 1;
+    if (!scale && adgen_cublas_takes(rows, columns, depth, left_step, right_step, step, stream)
+            && cublas%(letter)sgemm_v2(adgen_cublas_handle, right_across, left_across, (int)columns, (int)rows,
+                    (int)depth, &factor, right, (int)right_step, left, (int)left_step, &one, target, (int)step) == 0) {
+        return;
+    }
+#endif
+    const dim3 tiles(adgen_blocks(columns, 64, 2147483647), adgen_blocks(rows, 64, 65535), (unsigned)splits);
+    adgen_multiply_%(type)s<<<tiles, 256, 0, stream>>>(rows, columns, depth, factor, scale, left, left_step,
+            left_across, right, right_step, right_across, target, step, parts);
+    if (splits > 1) {
+        adgen_multiplied_%(type)s<<<adgen_blocks(rows * columns, 256, 2147483647), 256, 0, stream>>>(rows, columns,
+                splits, factor, scale, parts, target, step);
+    }
 }"""
 
+CUBLAS = """/* cuBLAS, as its version 2 declares it: results are 0 where all is well. */
+#ifdef ADGEN_CUBLAS
+extern "C" int cublasSetStream_v2(void *handle, cudaStream_t stream);
+extern "C" int cublasSgemm_v2(void *handle, int left_form, int right_form, int rows, int columns, int depth,
+        const float *factor, const float *left, int left_step, const float *right, int right_step, const float *keep,
+        float *target, int step);
+extern "C" int cublasDgemm_v2(void *handle, int left_form, int right_form, int rows, int columns, int depth,
+        const double *factor, const double *left, int left_step, const double *right, int right_step,
+        const double *keep, double *target, int step);
+static thread_local void *adgen_cublas_handle = nullptr;
 
-def helpers(kind: str) -> list[str]:
-    """The helpers for an element type."""
-    return [KERNEL % {"type": kind}, TOGETHER % {"type": kind}]
+/* Whether a product is the library's: there is a handle, it is large enough, and its numbers fit. */
+static inline bool adgen_cublas_takes(int64_t rows, int64_t columns, int64_t depth, int64_t left_step,
+        int64_t right_step, int64_t step, cudaStream_t stream)
+{
+    const int64_t numbers[] = {rows, columns, depth, left_step, right_step, step};
+    for (int64_t number : numbers) {
+        if (number > 2147483647) return false;
+    }
+    return adgen_cublas_handle && (double)rows * (double)columns * (double)depth >= %(smallest)d.0
+            && cublasSetStream_v2(adgen_cublas_handle, stream) == 0;
+}
+#endif"""
+
+SMALLEST = 32768  # multiplications; fewer are not worth a call of the library
+
+
+def helpers(kinds: Sequence[str]) -> list[str]:
+    """The helpers for element types."""
+    found = [CUBLAS % {"smallest": SMALLEST}]
+    for kind in kinds:
+        names = {"type": kind, "letter": "D" if kind == "double" else "S"}
+        found += [text % names for text in (KERNEL, TOGETHER, PRODUCT)]
+    return found
 
 
 def multiply(body: HostBody, operation: Operation) -> None:
-    """The launches of one product."""
+    """The call for one product."""
     splits, memory = operation.operands[-2:]
     given = Operation(operation.row, operation.operands[:-2], (), operation.attributes, (), operation.span)
     parts, values = contraction(given), body.values
@@ -103,27 +156,14 @@ def multiply(body: HostBody, operation: Operation) -> None:
     rows, columns, depth, count = (values.lasting(v) for v in (parts.rows, parts.columns, parts.depth, splits))
     element = parts.target.buffer.type
     assert isinstance(element, Buffer)
-    kind = c_type(element)
     if isinstance(parts.factor.type, Buffer):
         factor, scale = Expression(literal(1, element.element)[0]), Expression(body.buffers[parts.factor])
         scale = Expression(scale.text, reads=frozenset((body.uses.root[parts.factor],)))
     else:
         factor, scale = values.lasting(parts.factor), Expression("nullptr")
     room = Expression(body.buffers[memory], reads=frozenset((body.uses.root[memory],)))
-    reads = reads_of([rows, columns, depth, count, factor, scale, room, *target, *left, *right])
     across = ["true" if o.rows > o.columns else "false" for o in (parts.left, parts.right)]
-    sizes = f"{rows.text}, {columns.text}"
-    values.emit(
-        f"adgen_multiply_{kind}<<<adgen_tiles({sizes}, {count.text}), 256, 0, stream>>>({sizes}, {depth.text}, "
-        f"{factor.text}, {scale.text}, {left[0].text}, {left[1].text}, {across[0]}, {right[0].text}, {right[1].text}, "
-        f"{across[1]}, {target[0].text}, {target[1].text}, {room.text});",
-        operation.span,
-        reads,
-    )
-    blocks = f"adgen_blocks({rows.inside(13)} * {columns.inside(13)}, 256, 2147483647)"
-    values.emit(
-        f"if ({count.text} > 1) adgen_multiplied_{kind}<<<{blocks}, 256, 0, stream>>>({sizes}, {count.text}, "
-        f"{factor.text}, {scale.text}, {room.text}, {target[0].text}, {target[1].text});",
-        operation.span,
-        reads,
-    )
+    arguments = [rows, columns, depth, factor, scale, *left, Expression(across[0]), *right, Expression(across[1])]
+    arguments += [*target, room, count]
+    text = ", ".join(argument.text for argument in arguments)
+    values.emit(f"adgen_product_{c_type(element)}({text}, stream);", operation.span, reads_of(arguments))

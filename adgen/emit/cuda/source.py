@@ -19,7 +19,7 @@ from adgen.emit.cuda.helpers import cuda_helpers, for_device
 from adgen.emit.cuda.host import FAILURE, HostWriter
 from adgen.emit.cuda.kernel import KernelText, KernelWriter
 from adgen.emit.cuda.outline import Kernel, Outlined, outline
-from adgen.emit.cuda.wrapper import RUNTIME, wrapper
+from adgen.emit.cuda.wrapper import CUBLAS, RUNTIME, wrapper
 from adgen.emit.functions import CFunction, Fixed
 from adgen.emit.names import Names
 from adgen.emit.render import render
@@ -92,6 +92,7 @@ def emit_cuda(
     c_names = {function.name: names.claim(function.name) for function in functions}
     for name in c_names.values():
         names.taken |= {f"{name}_sizes", f"{name}_host", f"{name}_host_sizes"}
+    use_cublas = names.claim(f"{module_name}_use_cublas")
     tables = Tables([kernel.function for each in outlined for kernel in each.kernels], names)
     sites: list[Operation] = []
     spelled: dict[str, None] = {}
@@ -117,7 +118,9 @@ def emit_cuda(
     wrappers = [wrapper(f.host.interface) for f in made]
     interfaces = [each.interface for each in wrappers]
     declarations = "\n".join([*(interface.prototype for interface in interfaces), *(each.device for each in wrappers)])
-    declarations = f"{declarations}\n{RUNTIME}"
+    products = "adgen_product_" in text
+    declarations = "\n".join([declarations, RUNTIME, *([CUBLAS] if products else [])])
+    library = {"products": products, "use_cublas": use_cublas}
     return EmittedCuda(
         module_name,
         render(
@@ -131,6 +134,7 @@ def emit_cuda(
                 if n in words
             ],
             functions=made,
+            **library,
         ),
         f"#include <stdbool.h>\n#include <stdint.h>\n{declarations}\n",
         f"{module_name}_host.h",
@@ -138,7 +142,7 @@ def emit_cuda(
         {interface.name: interface for interface in interfaces},
         tuple(Site(o.attributes["exception"], o.attributes["message"], o.span) for o in sites),
         calls=cell_entries(interfaces),
-        cuda_header=render("cuda/header.cuh.j2", banner=BANNER, guard=guard, rules=rules, functions=made),
+        cuda_header=render("cuda/header.cuh.j2", banner=BANNER, guard=guard, rules=rules, functions=made, **library),
         cuda_header_name=header_name,
         cuda_host=render(
             "cuda/host.cu.j2",
@@ -148,6 +152,7 @@ def emit_cuda(
             most=max((each.most for each in wrappers), default=1),
             sized=any(each.sized for each in wrappers),
             functions=[each.names for each in wrappers],
+            **library,
         ),
     )
 

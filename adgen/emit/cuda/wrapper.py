@@ -30,6 +30,11 @@ int adgen_cuda_capturing(void *stream, int *capturing);
 int adgen_cuda_outcome(const int64_t *failure, void *stream, int64_t *detail);
 const char *adgen_cuda_name(int error);
 const char *adgen_cuda_text(int error);"""
+# The same of cuBLAS where there are products of matrices; a handle is null where the library is not linked.
+CUBLAS = """\
+int adgen_cublas_create(void **handle);
+int adgen_cublas_destroy(void *handle);
+void adgen_cublas_use(void *handle);"""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from adgen.ir.types import Buffer, Scalar
 from adgen.runtime.callcode import other_extents
 from adgen.runtime.convert import DTYPES, canonical, path_text
 from adgen.runtime.devices.arguments import Arguments, check, device_arrays, refuse_overlap
+from adgen.runtime.devices.cublas import cublas
 from adgen.runtime.devices.cuda import Cuda
 from adgen.runtime.devices.libraries import Make
 from adgen.runtime.devices.memory import DeviceMemory
@@ -116,7 +117,8 @@ class DeviceCalls:
         address = prepared.cuda.address
         work = address(start + NOTED if self.entry.noting else start)
         failure = self.library.ffi.cast("int64_t *", start)
-        status: int = self.function(*prepared.passed, work, detail, failure, address(stream))
+        with cublas(prepared.cuda):
+            status: int = self.function(*prepared.passed, work, detail, failure, address(stream))
         return status, list(detail)
 
     # -- before a call -----------------------------------------------------------------------------------------------

@@ -47,3 +47,6 @@
 #include "launch.h"
 #include "warps.h"
 #include "atomics.h"
+#ifdef ADGEN_CUBLAS
+#include "cublas.h"
+#endif

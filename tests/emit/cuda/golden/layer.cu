@@ -121,11 +121,8 @@ int layer_grad(const double *__restrict__ inputs, int64_t inputs_n0, int64_t inp
     if (weights_n1 != shifts_n0) return adgen_fail(detail, weights_n1, shifts_n0, 25);
     /* programs.py:47  return np.sum(np.tanh(inputs @ weights + shifts) ** 2) */
     cudaMemsetAsync(buffer, 0, (size_t)(inputs_n0 * weights_n1) * sizeof *buffer, stream);
-    adgen_multiply_double<<<adgen_tiles(inputs_n0, weights_n1, splits), 256, 0, stream>>>(inputs_n0, weights_n1,
-            inputs_n1, 1.0, nullptr, inputs, inputs_n1, false, weights, weights_n1, false, buffer, weights_n1,
-            product_parts);
-    if (splits > 1) adgen_multiplied_double<<<adgen_blocks(inputs_n0 * weights_n1, 256, 2147483647), 256, 0,
-            stream>>>(inputs_n0, weights_n1, splits, 1.0, nullptr, product_parts, buffer, weights_n1);
+    adgen_product_double(inputs_n0, weights_n1, inputs_n1, 1.0, nullptr, inputs, inputs_n1, false, weights,
+            weights_n1, false, buffer, weights_n1, product_parts, splits, stream);
     /* programs.py:46  def layer(inputs: "f64[n,d]", weights: "f64[d,k]", shifts: "f64[k]") -> float: */
     cudaMemsetAsync(weights_bar, 0, (size_t)(inputs_n1 * weights_n1) * sizeof *weights_bar, stream);
     cudaMemsetAsync(shifts_bar, 0, (size_t)weights_n1 * sizeof *shifts_bar, stream);
@@ -138,18 +135,12 @@ int layer_grad(const double *__restrict__ inputs, int64_t inputs_n0, int64_t inp
     adgen_add_up_double<<<adgen_blocks(weights_n1, 1, 2147483647), adgen_width(parts), 0, stream>>>(shifts_bar,
             weights_n1, shifts_bar_parts, parts);
     cudaMemsetAsync(bar_2, 0, (size_t)(inputs_n0 * inputs_n1) * sizeof *bar_2, stream);
-    adgen_multiply_double<<<adgen_tiles(inputs_n0, inputs_n1, splits_2), 256, 0, stream>>>(inputs_n0, inputs_n1,
-            weights_n1, 1.0, nullptr, bar, weights_n1, false, weights, weights_n1, true, bar_2, inputs_n1,
-            product_parts_2);
-    if (splits_2 > 1) adgen_multiplied_double<<<adgen_blocks(inputs_n0 * inputs_n1, 256, 2147483647), 256, 0,
-            stream>>>(inputs_n0, inputs_n1, splits_2, 1.0, nullptr, product_parts_2, bar_2, inputs_n1);
+    adgen_product_double(inputs_n0, inputs_n1, weights_n1, 1.0, nullptr, bar, weights_n1, false, weights,
+            weights_n1, true, bar_2, inputs_n1, product_parts_2, splits_2, stream);
     layer_grad_3<<<adgen_plane(inputs_n0, inputs_n1), adgen_threads(inputs_n1), 0, stream>>>(bar_2, inputs_n1,
             inputs_bar, inputs_n1, inputs_n0, inputs_n1);
-    adgen_multiply_double<<<adgen_tiles(inputs_n1, weights_n1, splits_3), 256, 0, stream>>>(inputs_n1,
-            weights_n1, inputs_n0, 1.0, nullptr, inputs, inputs_n1, true, bar, weights_n1, false, weights_bar,
-            weights_n1, product_parts_3);
-    if (splits_3 > 1) adgen_multiplied_double<<<adgen_blocks(inputs_n1 * weights_n1, 256, 2147483647), 256, 0,
-            stream>>>(inputs_n1, weights_n1, splits_3, 1.0, nullptr, product_parts_3, weights_bar, weights_n1);
+    adgen_product_double(inputs_n1, weights_n1, inputs_n0, 1.0, nullptr, inputs, inputs_n1, true, bar,
+            weights_n1, false, weights_bar, weights_n1, product_parts_3, splits_3, stream);
     return adgen_launched(detail);
 }
 
