@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import adgen.ir
 import adgen.passes
 from adgen.ir.nodes import Function
 
@@ -23,9 +25,10 @@ class Example:
 
 
 def examples() -> Iterator[Example]:
-    """Every function under `adgen.passes` whose docstring shows `Before:` and `After:`, one for each example."""
-    for module in pkgutil.iter_modules(adgen.passes.__path__):
-        loaded = importlib.import_module(f"adgen.passes.{module.name}")
+    """Every function of a pass whose docstring shows `Before:` and `After:`, one for each example."""
+    for module in pkgutil.iter_modules([*adgen.passes.__path__, *adgen.ir.__path__]):
+        package = "passes" if importlib.util.find_spec(f"adgen.passes.{module.name}") else "ir"
+        loaded = importlib.import_module(f"adgen.{package}.{module.name}")
         for name, member in sorted(vars(loaded).items()):
             if (
                 callable(member)
