@@ -205,6 +205,17 @@ def carried_by_the_host(x, n: int):
     return p + s, p
 
 
+def exchanged_by_the_host(x, n: int):
+    a, b, c = 1.0, 0.5, 0.25
+    for _ in range(n):
+        for i in range(len(x)):
+            x[i] += 0.1 * a - 0.05 * b
+        p = np.sin(a) + np.cos(b * c) * 0.5
+        q = np.tanh(p - x[0]) + np.exp(-c * c)
+        a, b, c = b * 0.9 + p, c - q * 0.3, a * 0.7 + p * q
+    return a, b, c
+
+
 def ever_shorter(x):
     for t in range(len(x)):
         s = 0.0
@@ -463,6 +474,7 @@ def samples() -> list[Sample]:
         (private_in_planes, {"A": A}),
         (growing, {"x": x, "n": N}),
         (carried_by_the_host, {"x": x, "n": 4}),
+        (exchanged_by_the_host, {"x": x, "n": 3}),
         (ever_shorter, {"x": x}),
         (chosen_by_the_host, {"x": x, "n": 5}),
         (reshaped, {"A": A, "x": x}),

@@ -20,9 +20,8 @@ from pathlib import Path
 from adgen.diagnostics import AdgenError
 from adgen.toolchain.blas import Library
 from adgen.toolchain.nvcc import Nvcc, find_nvcc
-from adgen.toolchain.target import Target
+from adgen.toolchain.target import CUBLAS, Target
 
-NAME = "ADGEN_CUBLAS"
 CHOICES = ("", "on", "off")
 
 
@@ -31,17 +30,17 @@ def library_for(text: str, target: Target) -> Library:
 
     Raises AdgenError when the environment says what is no choice.
     """
-    wanted = os.environ.get(NAME, "").strip()
+    wanted = os.environ.get(CUBLAS, "").strip()
     if wanted not in CHOICES:
-        raise AdgenError("AD198", f"{NAME} is `{wanted}`, which is no choice", help="set it to on or off, or unset it")
-    if NAME not in text or target.deterministic or wanted == "off":
+        raise AdgenError("AD198", f"{CUBLAS} is `{wanted}`, which is no choice", help="set it to on or off, or unset it")
+    if CUBLAS not in text or target.deterministic or wanted == "off":
         return Library()
     if target.name != "cuda":
-        return Library((f"-D{NAME}",)) if wanted == "on" else Library()
+        return Library((f"-D{CUBLAS}",)) if wanted == "on" else Library()
     found = installed(find_nvcc())
     if found is None:
         return Library()
-    return Library((f"-D{NAME}",), ("-Xlinker", str(found), "-Xlinker", f"-rpath,{found.parent}"))
+    return Library((f"-D{CUBLAS}",), ("-Xlinker", str(found), "-Xlinker", f"-rpath,{found.parent}"))
 
 
 def installed(nvcc: Nvcc) -> Path | None:

@@ -19,6 +19,7 @@ NAMES = ("c", "cuda", "cuda-emulated")
 ENVIRONMENT = "ADGEN_TARGET"
 DETERMINISTIC = "ADGEN_DETERMINISTIC"
 FLAVOUR = "ADGEN_EMULATOR"  # how emulated code is compiled
+CUBLAS = "ADGEN_CUBLAS"  # whether products of matrices are a library's
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Target:
     def key(self) -> str:
         """A text that is equal for equal code."""
         way = os.environ.get(FLAVOUR, "") if self.name == "cuda-emulated" else ""
+        way += f" {os.environ.get(CUBLAS, '')}"
         return f"{self.name} {self.architectures} {self.deterministic} {way}" if self.is_device else self.name
 
 

@@ -453,12 +453,16 @@ class Outliner:
 
 
 def cut(operations: Sequence[Operation]) -> list[list[Operation]]:
-    """Code of one thread in pieces that a compiler can take; it has one piece unless it is long."""
+    """Code of one thread in pieces that a compiler can take; it has one piece unless it is long.
+
+    What is stored into cells in the end is stored by one piece, which has read the old contents by then.
+    """
     pieces: list[list[Operation]] = []
     size = LONGEST
     for operation in operations:
         more = sum(1 for _ in walk_one(operation))
-        if size + more > LONGEST:
+        into_cell = operation.row is core.STORE and len(operation.operands) == 2
+        if not pieces or (size + more > LONGEST and not into_cell):
             pieces.append([])
             size = 0
         pieces[-1].append(operation)
