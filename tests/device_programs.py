@@ -205,15 +205,13 @@ def carried_by_the_host(x, n: int):
     return p + s, p
 
 
-def exchanged_by_the_host(x, n: int):
-    a, b, c = 1.0, 0.5, 0.25
+def passed_on_by_the_host(x, n: int):
+    a, b, c, d, e, f, g, h = 1.0, 0.5, 0.25, 2.0, 3.0, -1.0, -0.5, 0.1
     for _ in range(n):
         for i in range(len(x)):
-            x[i] += 0.1 * a - 0.05 * b
-        p = np.sin(a) + np.cos(b * c) * 0.5
-        q = np.tanh(p - x[0]) + np.exp(-c * c)
-        a, b, c = b * 0.9 + p, c - q * 0.3, a * 0.7 + p * q
-    return a, b, c
+            x[i] += 0.1 * a - 0.05 * h
+        a, b, c, d, e, f, g, h = b, c, d, e, f, g, h, a * 0.9 + np.sin(x[0])
+    return a, b, c, d, e, f, g, h
 
 
 def ever_shorter(x):
@@ -474,7 +472,7 @@ def samples() -> list[Sample]:
         (private_in_planes, {"A": A}),
         (growing, {"x": x, "n": N}),
         (carried_by_the_host, {"x": x, "n": 4}),
-        (exchanged_by_the_host, {"x": x, "n": 3}),
+        (passed_on_by_the_host, {"x": x, "n": 3}),
         (ever_shorter, {"x": x}),
         (chosen_by_the_host, {"x": x, "n": 5}),
         (reshaped, {"A": A, "x": x}),

@@ -32,7 +32,8 @@ def library_for(text: str, target: Target) -> Library:
     """
     wanted = os.environ.get(CUBLAS, "").strip()
     if wanted not in CHOICES:
-        raise AdgenError("AD198", f"{CUBLAS} is `{wanted}`, which is no choice", help="set it to on or off, or unset it")
+        said = f"{CUBLAS} is `{wanted}`, which is no choice"
+        raise AdgenError("AD198", said, help="set it to on or off, or unset it")
     if CUBLAS not in text or target.deterministic or wanted == "off":
         return Library()
     if target.name != "cuda":
