@@ -210,7 +210,7 @@ def passed_on_by_the_host(x, n: int):
     for _ in range(n):
         for i in range(len(x)):
             x[i] += 0.1 * a - 0.05 * h
-        a, b, c, d, e, f, g, h = b, c, d, e, f, g, h, a * 0.9 + np.sin(x[0])
+        a, b, c, d, e, f, g, h = h * 0.9 + np.sin(x[0]), a, b, c, d, e, f, g
     return a, b, c, d, e, f, g, h
 
 
