@@ -362,6 +362,27 @@ def stored_rows(A, w):
     return total
 
 
+def diffused(u0, rate, steps: int):
+    u = u0.copy()
+    for _ in range(steps):
+        new = u.copy()
+        new[1:-1, 1:-1] = u[1:-1, 1:-1] + rate * (u[:-2, 1:-1] + u[2:, 1:-1] - 2.0 * u[1:-1, 1:-1])
+        u = new
+    return u * u
+
+
+def diffused_until(u0, most, steps: int):
+    u = u0.copy()
+    for _ in range(steps):
+        new = np.zeros(len(u))
+        for i in range(1, len(u) - 1):
+            new[i] = 0.5 * (u[i - 1] + u[i + 1])
+        u = new
+        if np.sum(u * u) < most:
+            break
+    return u * u
+
+
 def emptied_rows(A, B, x, h):
     y = np.zeros(A.shape[1])
     for i in range(len(A)):
@@ -488,6 +509,9 @@ def samples() -> list[Sample]:
         (folded_rows, {"A": np.round(wide), "k": r.integers(0, 9, (3, N))}),
         (slanted_rows, {"x": x, "n": 3}),
         (stored_rows, {"A": wide, "w": x}),
+        (diffused, {"u0": A, "rate": 0.1, "steps": 3}),
+        (diffused, {"u0": A[:2], "rate": 0.1, "steps": 4}),
+        (diffused_until, {"u0": x, "most": 1.0, "steps": 4}),
         (emptied_rows, {"A": wide, "B": wide + 1.0, "x": x, "h": x[:3].copy()}),
         (running_sums, {"x": x, "k": k, "A": A}),
         (empty_sums, {"x": x, "n": 0}),

@@ -26,6 +26,8 @@ from adgen.ops.elementwise import Elementwise
 class Body:
     """Writes the body of one C function."""
 
+    names_pointers = True  # of buffers that change places, so that the compiler knows that they do not overlap
+
     def __init__(
         self,
         uses: Uses,

@@ -58,6 +58,8 @@ def _exchange(body: Body, operation: Operation, kind: str, first: str, second: s
 
 def _name(body: Body, swap: Operation, operations: Sequence[Operation]) -> None:
     """Names for the two buffers in the operations before or after they are exchanged, where these use them."""
+    if not body.names_pointers:
+        return
     inside = [each for each in walk(Region((), tuple(operations), ())) if each not in body.uses.dead]
     used = {value for each in inside if each.row not in (core.DIM, core.SWAP) for value in each.operands}
     moving = {value for each in inside if each.row is core.SWAP for value in each.operands}  # by loops inside

@@ -64,13 +64,18 @@ class Gather:
         return tuple(found)
 
 
-def gather_nests(definitions: Definitions, indices: Indices, gather: Gather) -> list[Operation]:
-    """The operations in place of the increments."""
+def gather_nests(definitions: Definitions, indices: Indices, gather: Gather, whole: bool) -> list[Operation]:
+    """The operations in place of the increments; `whole`: in one nest."""
     builder = Builder()
     builder.definitions = dict(definitions.definitions)
     builder.span = gather.terms[0].operation.span
     with builder.block() as block:
-        _Writer(builder, indices, gather).write()
+        writer = _Writer(builder, indices, gather)
+        writer.keep()
+        if whole:
+            writer.all_at_once()
+        else:
+            writer.inner_first()
     return block.operations
 
 
@@ -87,9 +92,43 @@ class _Writer:
         self.low = [self.bound(run.low) for run in gather.runs]
         self.high = [self.bound(run.high) for run in gather.runs]
 
-    def write(self) -> None:
-        """What is kept, the elements that get all terms, then the others."""
-        self.keep()
+    def all_at_once(self) -> None:
+        """One nest, in which elements that do not get all terms look at each of them."""
+        gather = self.gather
+
+        def element(places: tuple[Value, ...]) -> None:
+            conditions = []
+            for level, place in enumerate(places):
+                first, last = gather.ends(level)
+                if first != last:
+                    inner = gather.all_terms(level)
+                    conditions.append(self.builder.op(ops.GE, place, self.bound(inner.low)))
+                    conditions.append(self.builder.op(ops.LT, place, self.bound(inner.high)))
+
+            def inside() -> tuple[Value, ...]:
+                self.add(gather.terms, places, gather.is_zero)
+                return ()
+
+            def near() -> tuple[Value, ...]:
+                self.in_range(0, gather.terms, places)
+                return ()
+
+            self.builder.branch(reduce(self.both, conditions), inside, near)
+
+        ends = [gather.ends(level) for level in range(self.depth)]
+        self.nest([run.shifted(*each) for run, each in zip(gather.runs, ends, strict=True)], element)
+
+    def in_range(self, level: int, terms: Sequence[Term], places: tuple[Value, ...]) -> None:
+        """Those of some terms that come from iterations which there are."""
+        if level == self.depth:
+            self.add(terms, places, False)
+            return
+        for offset, group in _by_offset(terms, level):
+            rest = partial(self.in_range, level + 1, group, places)
+            self.where_in_range(offset, level, places[level], True, rest)
+
+    def inner_first(self) -> None:
+        """The elements that get all terms, then the others."""
         self.nest(
             [self.gather.all_terms(level) for level in range(self.depth)],
             lambda places: self.add(self.gather.terms, places, self.gather.is_zero),

@@ -41,8 +41,8 @@ MOST_KEPT = 4  # buffers for what is dear
 MOST_TERMS = 16  # the text grows with them
 
 
-def gathers(function: Function) -> Function:
-    """Collect what goes to one element.
+def gathers(function: Function, whole: bool = False) -> Function:
+    """Collect what goes to one element; `whole`: borders too in one nest, in which each element looks what it gets.
 
     Before:  function f(%A: f64[:], %v: f64[:], %n: i64) -> () {
                %zero = const {type="i64", value=0} : i64
@@ -93,7 +93,8 @@ def gathers(function: Function) -> Function:
                return
              }
     """
-    return _Search(function).result() if any(op.row is core.ACCUMULATE for op in walk(function.body)) else function
+    adding = any(operation.row is core.ACCUMULATE for operation in walk(function.body))
+    return _Search(function, whole).result() if adding else function
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,9 @@ class _Nest:
 
 
 class _Search:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, whole: bool) -> None:
         self.function = function
+        self.whole = whole
         self.root = roots(function)
         self.definitions = Definitions(function)
         self.indices = Indices(self.definitions)
@@ -163,7 +165,7 @@ class _Search:
             return rewrite([operation], {}, self.firsts(operation, cleared)) if nest and cleared else [operation]
         taken = {id(term.operation) for gather in found for term in gather.terms}
         rest = prune([_without(operation, taken)], set(operation.results))
-        new = [each for gather in found for each in gather_nests(self.definitions, self.indices, gather)]
+        new = [each for gather in found for each in gather_nests(self.definitions, self.indices, gather, self.whole)]
         return [*new, *(each for left in rest for each in self.gathered(left, {}))]
 
     def firsts(

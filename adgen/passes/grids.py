@@ -44,6 +44,7 @@ from adgen.passes.forms import Forms
 from adgen.passes.independence import Tie
 from adgen.passes.indices import Definitions
 from adgen.passes.partial import chunk, copies, division, moved
+from adgen.passes.rotations import rotations
 from adgen.passes.row_steps import emit_rows
 from adgen.passes.rows import rows_of
 from adgen.passes.scans import emit_scan, scan_of
@@ -85,7 +86,18 @@ def grids(function: Function, deterministic: bool = False) -> Function:
     for step in (_with_products, _with_folds, _with_scans, _with_turned, _with_rows, _with_turned):
         made = step(found)
         found = found if made is found.function else _Grids(made, deterministic)
-    return found.made()
+    return _with_swaps(found.made(), deterministic)
+
+
+def _with_swaps(marked: Function, deterministic: bool) -> Function:
+    """The function in which buffers change places in loops of the host, instead of being copied by kernels."""
+
+    def chosen(function: Function) -> set[Operation]:
+        now = _Grids(function, deterministic)
+        return {loop for loop in now.outermost() if "grid" not in loop.attributes}
+
+    made = rotations(marked, chosen)
+    return marked if made is marked else rebuild(made, _Grids(made, deterministic).transform)
 
 
 def _with_products(found: _Grids) -> Function:
@@ -193,7 +205,8 @@ class _Grids:
             for operation in region.operations:
                 if operation not in self.hosted.control or operation in self.hosted.guarded:
                     continue
-                kernel = operation.row is core.FOR and isinstance(self.nest(operation), Nest)
+                marked = "grid" in operation.attributes
+                kernel = marked or (operation.row is core.FOR and isinstance(self.nest(operation), Nest))
                 if operation.row is core.FOR:
                     found.add(operation)
                 for inner in operation.regions if not kernel else ():
@@ -206,6 +219,9 @@ class _Grids:
         """Take over whatever has regions: a kernel, control flow of the host, or what is left as it is."""
         if not operation.regions:
             return False
+        if "grid" in operation.attributes:  # it has been marked
+            clone_operation(builder, operation, mapping)
+            return True
         if operation.row is core.FOR and operation in self.hosted.control:
             nest = self.nest(operation)
             if isinstance(nest, Nest):

@@ -110,7 +110,11 @@ def for_device(function: Function, deterministic: bool = False, watch: Watch = u
     def marked(each: Function) -> Function:
         return grids(each, deterministic)
 
-    steps = [step for step in EMITTED if step not in HOST_ONLY]
+    @wraps(gathers)
+    def whole(each: Function) -> Function:
+        return gathers(each, True)
+
+    steps = [whole if step is gathers else step for step in EMITTED if step not in HOST_ONLY]
     return apply(inline_custom(function), [*steps, hoist, dead_code, marked], watch)
 
 

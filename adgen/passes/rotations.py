@@ -8,12 +8,14 @@ changes, so it is copied into `B` once, in front of the loop.  Backwards, a step
 cotangent `A` to `B`, and goes on adding to `A`.  After the swap only the rest is copied, and of the part only what
 is not stored into next is cleared.
 
+What is moved backwards is little by row, which suits no device.
+
 Guaranteed: the same contents of `A` after each step.  `B` is private to a step, so nobody can tell what else it holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 
 from adgen import ops
@@ -25,8 +27,8 @@ from adgen.passes.boxes import Box, chains, contains, only_accesses, stored_boxe
 from adgen.passes.moves import Move, Moves, with_loops
 
 
-def rotations(function: Function) -> Function:
-    """Swap instead of copying.
+def rotations(function: Function, chosen: Callable[[Function], Container[Operation]] | None = None) -> Function:
+    """Swap instead of copying; where loops are chosen, in these, and forwards only.
 
     Before:  function f(%out: f64[:], %n: i64, %x: f64) -> () {
                %zero = const {type="i64", value=0} : i64
@@ -76,21 +78,26 @@ def rotations(function: Function) -> Function:
              }
     """
     while True:  # one pair of buffers of a loop at a time
-        body = with_loops(function.body, _Search(function).loop)
+        body = with_loops(function.body, _Search(function, chosen and chosen(function)).loop)
         if body is function.body:
             return function
         function = replace(function, body=body)
 
 
 class _Search:
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, chosen: Container[Operation] | None) -> None:
         self.moves = Moves(function)
+        self.chosen = chosen
 
     def loop(self, loop: Operation) -> list[Operation] | None:
         """A loop in which buffers change places, with what comes before it."""
+        if self.chosen is not None and loop not in self.chosen:
+            return None
         for alloc in loop.regions[0].operations:
             if alloc.row is core.ALLOC and self.moves.is_free(alloc):
-                change = self.forwards(loop, alloc) or self.backwards(loop, alloc)
+                change = self.forwards(loop, alloc)
+                if change is None and self.chosen is None:
+                    change = self.backwards(loop, alloc)
                 if change is not None:
                     return change
         return None

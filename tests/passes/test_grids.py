@@ -13,7 +13,9 @@ from adgen.ir import core
 from adgen.ir.interpret import ProgramError, run
 from adgen.ir.nodes import Function, walk
 from adgen.ir.verify import verify
+from adgen.passes.adjoint import adjoint
 from adgen.passes.grids import grids
+from adgen.passes.localise import localise
 from adgen.passes.pipeline import for_device, simplify
 from adgen.runtime.signatures import describe_arguments
 from tests import device_programs
@@ -231,3 +233,25 @@ def test_nothing_is_left_of_an_inner_loop() -> None:
     for operation in walk(function.body):
         if operation.attributes.get("grid") == "y":
             assert [o.attributes["grid"] for o in walk(operation.regions[0]) if "grid" in o.attributes] == ["x"]
+
+
+def test_states_change_places() -> None:
+    """In loops of the host, where nothing decides on the device whether a step is done; kernels do not copy them."""
+    swapped = made_of(device_programs.diffused, u0=np.ones((9, 9)), rate=0.1, steps=3)
+    copied = made_of(device_programs.diffused_until, u0=np.ones(9), most=1.0, steps=3)
+    assert sum(o.row is core.SWAP for o in walk(swapped.body)) == 1
+    assert sum(o.row is core.SWAP for o in walk(copied.body)) == 0
+    assert all("grid" in o.attributes or "serial" in o.attributes for o in swapped.body.operations if o.row is core.FOR)
+
+
+def test_borders_are_in_the_nest() -> None:
+    """The adjoint of a stencil is one nest of as many threads as there are elements; none has a row for itself."""
+    value = simplify(
+        lower_function(
+            device_programs.diffused, describe_arguments({"u0": np.ones((9, 9)), "rate": 0.1, "steps": 3})
+        ).function
+    )
+    made = for_device(adjoint(localise(value), (0,)))
+    loops = [o for o in walk(made.body) if o.row is core.FOR and o.attributes.get("grid") == "x"]
+    inside = [each for loop in loops for each in walk(loop.regions[0]) if each.row is core.FOR]
+    assert loops and not inside

@@ -40,6 +40,8 @@ REST = ("void *work", "int64_t *detail", "int64_t *failure", "cudaStream_t strea
 class HostBody(Body):
     """Writes the body of a host's function."""
 
+    names_pointers = False  # it only hands them on
+
     def __init__(
         self,
         texts: Mapping[Kernel, KernelText],

@@ -19,7 +19,7 @@ from adgen.emit.cuda.helpers import cuda_helpers, for_device
 from adgen.emit.cuda.host import FAILURE, HostWriter
 from adgen.emit.cuda.kernel import KernelText, KernelWriter
 from adgen.emit.cuda.outline import Kernel, Outlined, outline
-from adgen.emit.cuda.wrapper import CUBLAS, RUNTIME, wrapper
+from adgen.emit.cuda.wrapper import BYTES_OF, CUBLAS, RUNTIME, wrapper
 from adgen.emit.functions import CFunction, Fixed
 from adgen.emit.names import Names
 from adgen.emit.render import render
@@ -118,9 +118,8 @@ def emit_cuda(
     wrappers = [wrapper(f.host.interface) for f in made]
     interfaces = [each.interface for each in wrappers]
     declarations = "\n".join([*(interface.prototype for interface in interfaces), *(each.device for each in wrappers)])
-    products = "adgen_product_" in text
-    declarations = "\n".join([declarations, RUNTIME, *([CUBLAS] if products else [])])
-    library = {"products": products, "use_cublas": use_cublas}
+    libraries = [use_cublas] if "adgen_product_" in text else []  # functions that are told of a library
+    declarations = "\n".join([declarations, RUNTIME, *(CUBLAS for _ in libraries)])
     return EmittedCuda(
         module_name,
         render(
@@ -134,7 +133,7 @@ def emit_cuda(
                 if n in words
             ],
             functions=made,
-            **library,
+            libraries=libraries,
         ),
         f"#include <stdbool.h>\n#include <stdint.h>\n{declarations}\n",
         f"{module_name}_host.h",
@@ -142,7 +141,9 @@ def emit_cuda(
         {interface.name: interface for interface in interfaces},
         tuple(Site(o.attributes["exception"], o.attributes["message"], o.span) for o in sites),
         calls=cell_entries(interfaces),
-        cuda_header=render("cuda/header.cuh.j2", banner=BANNER, guard=guard, rules=rules, functions=made, **library),
+        cuda_header=render(
+            "cuda/header.cuh.j2", banner=BANNER, guard=guard, rules=rules, functions=made, libraries=libraries
+        ),
         cuda_header_name=header_name,
         cuda_host=render(
             "cuda/host.cu.j2",
@@ -150,9 +151,9 @@ def emit_cuda(
             header_name=header_name,
             words=FAILURE,
             most=max((each.most for each in wrappers), default=1),
-            sized=any(each.sized for each in wrappers),
+            helpers=[BYTES_OF] if any(each.sized for each in wrappers) else [],
             functions=[each.names for each in wrappers],
-            **library,
+            libraries=libraries,
         ),
     )
 

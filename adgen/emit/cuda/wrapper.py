@@ -36,6 +36,13 @@ int adgen_cublas_create(void **handle);
 int adgen_cublas_destroy(void *handle);
 void adgen_cublas_use(void *handle);"""
 
+BYTES_OF = """\
+inline size_t bytes_of(size_t element, const int64_t *extents, int rank)
+{
+    for (int axis = 0; axis < rank; ++axis) element *= extents[axis] > 0 ? (size_t)extents[axis] : 0;
+    return element;
+}"""
+
 
 @dataclass(frozen=True)
 class Wrapper:

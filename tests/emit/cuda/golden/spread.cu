@@ -66,84 +66,41 @@ static __global__ void __launch_bounds__(256) spread_grad_4(const double *__rest
     const int64_t thread_y = (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
     const int64_t threads_y = (int64_t)gridDim.y * blockDim.y;
     /* programs.py:15  moved[i, j] = field[i, j] + rate * (around - 4.0 * field[i, j]) */
-    for (int64_t i = 2 + thread_y; i < field_n0 - 2; i += threads_y) {
-        for (int64_t j = 2 + thread; j < field_n1 - 2; j += threads) {
-            const double moved_bar_i_j = moved_bar[i * moved_bar_n1 + j];
-            const double t1 = moved_bar[i * moved_bar_n1 + j - 1] + moved_bar[i * moved_bar_n1 + j + 1]
-                    + moved_bar[(i - 1) * moved_bar_n1 + j] + moved_bar[(i + 1) * moved_bar_n1 + j] - 4.0
-                    * moved_bar_i_j;
-            field_bar[i * field_bar_n1 + j] = rate * t1 + moved_bar_i_j;
-        }
-    }
-}
-
-/* spread_grad: a thread for each iteration, programs.py:15 */
-static __global__ void __launch_bounds__(256) spread_grad_5(const double *__restrict__ moved_bar,
-        int64_t moved_bar_n1, double *__restrict__ field_bar, int64_t field_bar_n1, int64_t field_n0,
-        int64_t field_n1, double rate)
-{
-    const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    const int64_t threads = (int64_t)gridDim.x * blockDim.x;
-    /* programs.py:15  moved[i, j] = field[i, j] + rate * (around - 4.0 * field[i, j]) */
-    for (int64_t i = thread; i < field_n0; i += threads) {
+    for (int64_t i = thread_y; i < field_n0; i += threads_y) {
         const bool t1 = i >= 2;
         const bool t2 = i < field_n0 - 2;
-        if (t1 && t2) {
-            if (field_n1 - 2 >= 2) {
-                field_bar[i * field_bar_n1] += rate * moved_bar[i * moved_bar_n1 + 1];
-                const double moved_bar_i_1 = moved_bar[i * moved_bar_n1 + 1];
-                field_bar[i * field_bar_n1 + 1] += rate
-                        * (moved_bar[i * moved_bar_n1 + 2] + moved_bar[(i - 1) * moved_bar_n1 + 1]
-                        + moved_bar[(i + 1) * moved_bar_n1 + 1] - 4.0 * moved_bar_i_1) + moved_bar_i_1;
-                const double moved_bar_i_field_n1_minus_2 = moved_bar[i * moved_bar_n1 + field_n1 - 2];
-                const double t3 = moved_bar[i * moved_bar_n1 + field_n1 - 3]
-                        + moved_bar[(i - 1) * moved_bar_n1 + field_n1 - 2]
-                        + moved_bar[(i + 1) * moved_bar_n1 + field_n1 - 2] - 4.0 * moved_bar_i_field_n1_minus_2;
-                field_bar[i * field_bar_n1 + field_n1 - 2] += rate * t3 + moved_bar_i_field_n1_minus_2;
-                field_bar[i * field_bar_n1 + field_n1 - 1] += rate * moved_bar[i * moved_bar_n1 + field_n1 - 2];
+        const bool t3 = t1 && t2;
+        for (int64_t j = thread; j < field_n1; j += threads) {
+            const bool t4 = j >= 2;
+            const bool t5 = j < field_n1 - 2;
+            if (t3 && t4 && t5) {
+                const double moved_bar_i_j = moved_bar[i * moved_bar_n1 + j];
+                const double t6 = moved_bar[i * moved_bar_n1 + j - 1] + moved_bar[i * moved_bar_n1 + j + 1]
+                        + moved_bar[(i - 1) * moved_bar_n1 + j] + moved_bar[(i + 1) * moved_bar_n1 + j] - 4.0
+                        * moved_bar_i_j;
+                field_bar[i * field_bar_n1 + j] = rate * t6 + moved_bar_i_j;
             } else {
-                for (int64_t j = 0; j < 2; ++j) {
-                    if (j < field_n1 - 2) {
+                if (t2) {
+                    if (j >= 1 && j < field_n1 - 1) {
+                        field_bar[i * field_bar_n1 + j] += rate * moved_bar[(i + 1) * moved_bar_n1 + j];
+                    }
+                }
+                if (i >= 1 && i < field_n0 - 1) {
+                    if (t5) {
                         field_bar[i * field_bar_n1 + j] += rate * moved_bar[i * moved_bar_n1 + j + 1];
                     }
                     if (j >= 1 && j < field_n1 - 1) {
                         const double moved_bar_i_j = moved_bar[i * moved_bar_n1 + j];
-                        field_bar[i * field_bar_n1 + j] += rate
-                                * (moved_bar[(i - 1) * moved_bar_n1 + j] + moved_bar[(i + 1) * moved_bar_n1 + j]
-                                - 4.0 * moved_bar_i_j) + moved_bar_i_j;
+                        field_bar[i * field_bar_n1 + j] += moved_bar_i_j - 4.0 * (rate * moved_bar_i_j);
+                    }
+                    if (t4) {
+                        field_bar[i * field_bar_n1 + j] += rate * moved_bar[i * moved_bar_n1 + j - 1];
                     }
                 }
-                for (int64_t j = ad_maximum_i64(field_n1 - 2, 2); j < field_n1; ++j) {
-                    if (j < field_n1 - 1) {
-                        const double moved_bar_i_j = moved_bar[i * moved_bar_n1 + j];
-                        field_bar[i * field_bar_n1 + j] += rate
-                                * (moved_bar[(i - 1) * moved_bar_n1 + j] + moved_bar[(i + 1) * moved_bar_n1 + j]
-                                - 4.0 * moved_bar_i_j) + moved_bar_i_j;
+                if (t1) {
+                    if (j >= 1 && j < field_n1 - 1) {
+                        field_bar[i * field_bar_n1 + j] += rate * moved_bar[(i - 1) * moved_bar_n1 + j];
                     }
-                    field_bar[i * field_bar_n1 + j] += rate * moved_bar[i * moved_bar_n1 + j - 1];
-                }
-            }
-        } else {
-            if (t2) {
-                for (int64_t j = 1; j < field_n1 - 1; ++j) {
-                    field_bar[i * field_bar_n1 + j] += rate * moved_bar[(i + 1) * moved_bar_n1 + j];
-                }
-            }
-            if (i >= 1 && i < field_n0 - 1) {
-                for (int64_t j = 0; j < field_n1 - 2; ++j) {
-                    field_bar[i * field_bar_n1 + j] += rate * moved_bar[i * moved_bar_n1 + j + 1];
-                }
-                for (int64_t j = 1; j < field_n1 - 1; ++j) {
-                    const double moved_bar_i_j = moved_bar[i * moved_bar_n1 + j];
-                    field_bar[i * field_bar_n1 + j] += moved_bar_i_j - 4.0 * (rate * moved_bar_i_j);
-                }
-                for (int64_t j = 2; j < field_n1; ++j) {
-                    field_bar[i * field_bar_n1 + j] += rate * moved_bar[i * moved_bar_n1 + j - 1];
-                }
-            }
-            if (t1) {
-                for (int64_t j = 1; j < field_n1 - 1; ++j) {
-                    field_bar[i * field_bar_n1 + j] += rate * moved_bar[(i - 1) * moved_bar_n1 + j];
                 }
             }
         }
@@ -151,7 +108,7 @@ static __global__ void __launch_bounds__(256) spread_grad_5(const double *__rest
 }
 
 /* spread_grad: a thread for each iteration of two loops, programs.py:12 */
-static __global__ void __launch_bounds__(256) spread_grad_6(const double *__restrict__ field, int64_t field_n1,
+static __global__ void __launch_bounds__(256) spread_grad_5(const double *__restrict__ field, int64_t field_n1,
         double *__restrict__ moved_bar, int64_t moved_bar_n1, double *__restrict__ rate_bar_parts,
         int64_t rate_bar_parts_n1, int64_t rows, int64_t parts, int64_t number)
 {
@@ -183,7 +140,7 @@ static __global__ void __launch_bounds__(256) spread_grad_6(const double *__rest
 }
 
 /* spread_grad: a thread for each iteration, programs.py:12 */
-static __global__ void __launch_bounds__(256) spread_grad_7(const double *__restrict__ rate_bar_rows,
+static __global__ void __launch_bounds__(256) spread_grad_6(const double *__restrict__ rate_bar_rows,
         double *__restrict__ rate_bar_parts, int64_t parts, int64_t field_n0)
 {
     const int64_t thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -199,14 +156,14 @@ static __global__ void __launch_bounds__(256) spread_grad_7(const double *__rest
 }
 
 /* spread_grad: one thread */
-static __global__ void __launch_bounds__(256) spread_grad_8(double *__restrict__ rate_bar,
+static __global__ void __launch_bounds__(256) spread_grad_7(double *__restrict__ rate_bar,
         const double *__restrict__ rate_bar_2)
 {
     rate_bar[0] = rate_bar_2[0];
 }
 
 /* spread_grad: a thread for each iteration, programs.py:12 */
-static __global__ void __launch_bounds__(256) spread_grad_9(const double *__restrict__ field, int64_t field_n0,
+static __global__ void __launch_bounds__(256) spread_grad_8(const double *__restrict__ field, int64_t field_n0,
         int64_t field_n1, double *__restrict__ moved_bar, int64_t moved_bar_n1,
         double *__restrict__ rate_bar_parts, int64_t parts)
 {
@@ -233,14 +190,14 @@ static __global__ void __launch_bounds__(256) spread_grad_9(const double *__rest
 }
 
 /* spread_grad: one thread */
-static __global__ void __launch_bounds__(256) spread_grad_10(double *__restrict__ rate_bar,
+static __global__ void __launch_bounds__(256) spread_grad_9(double *__restrict__ rate_bar,
         const double *__restrict__ rate_bar_2)
 {
     rate_bar[0] = rate_bar_2[0];
 }
 
 /* spread_grad: a thread for each iteration of two loops, programs.py:11 */
-static __global__ void __launch_bounds__(256) spread_grad_11(double *__restrict__ moved_bar,
+static __global__ void __launch_bounds__(256) spread_grad_10(double *__restrict__ moved_bar,
         int64_t moved_bar_n1, double *__restrict__ field_bar, int64_t field_bar_n1, int64_t field_n0,
         int64_t field_n1)
 {
@@ -336,35 +293,33 @@ int spread_grad(const double *__restrict__ field, int64_t field_n0, int64_t fiel
     spread_grad_3<<<adgen_plane(target_n0, field_n1), adgen_threads(field_n1), 0, stream>>>(target, target_n0,
             target_n1, moved, field_n1, target_bar, field_n1, moved_bar, field_n1, field_n1);
     /* programs.py:15  moved[i, j] = field[i, j] + rate * (around - 4.0 * field[i, j]) */
-    spread_grad_4<<<adgen_plane(field_n0 - 4, field_n1 - 4), adgen_threads(field_n1 - 4), 0,
-            stream>>>(moved_bar, field_n1, field_bar, field_n1, field_n0, field_n1, rate);
-    spread_grad_5<<<adgen_blocks(field_n0, 256, 2147483647), 256, 0, stream>>>(moved_bar, field_n1, field_bar,
-            field_n1, field_n0, field_n1, rate);
+    spread_grad_4<<<adgen_plane(field_n0, field_n1), adgen_threads(field_n1), 0, stream>>>(moved_bar, field_n1,
+            field_bar, field_n1, field_n0, field_n1, rate);
     /* programs.py:12  for i in range(1, len(field) - 1): */
     if (t3) {
-        spread_grad_6<<<adgen_plane(rows, parts), adgen_threads(parts), 0, stream>>>(field, field_n1, moved_bar,
+        spread_grad_5<<<adgen_plane(rows, parts), adgen_threads(parts), 0, stream>>>(field, field_n1, moved_bar,
                 field_n1, rate_bar_parts, parts, rows, parts, t2);
         /* programs.py:13  for j in range(1, field.shape[1] - 1): */
         cudaMemsetAsync(rate_bar_rows, 0, (size_t)adgen_extent(rows) * sizeof *rate_bar_rows, stream);
         adgen_add_up_double<<<adgen_blocks(rows, 1, 2147483647), adgen_width(parts), 0, stream>>>(rate_bar_rows,
                 rows, rate_bar_parts, parts);
         /* programs.py:12  for i in range(1, len(field) - 1): */
-        spread_grad_7<<<adgen_blocks(parts_2, 256, 2147483647), 256, 0, stream>>>(rate_bar_rows,
+        spread_grad_6<<<adgen_blocks(parts_2, 256, 2147483647), 256, 0, stream>>>(rate_bar_rows,
                 rate_bar_parts_2, parts_2, field_n0);
         cudaMemsetAsync(rate_bar_2, 0, 1 * sizeof *rate_bar_2, stream);
         adgen_add_up_double<<<adgen_blocks(1, 1, 2147483647), adgen_width(parts_2), 0, stream>>>(rate_bar_2, 1,
                 rate_bar_parts_2, parts_2);
-        spread_grad_8<<<1, 1, 0, stream>>>(rate_bar, rate_bar_2);
+        spread_grad_7<<<1, 1, 0, stream>>>(rate_bar, rate_bar_2);
     } else {
-        spread_grad_9<<<adgen_blocks(parts_2, 256, 2147483647), 256, 0, stream>>>(field, field_n0, field_n1,
+        spread_grad_8<<<adgen_blocks(parts_2, 256, 2147483647), 256, 0, stream>>>(field, field_n0, field_n1,
                 moved_bar, field_n1, rate_bar_parts_3, parts_2);
         cudaMemsetAsync(rate_bar_3, 0, 1 * sizeof *rate_bar_3, stream);
         adgen_add_up_double<<<adgen_blocks(1, 1, 2147483647), adgen_width(parts_2), 0, stream>>>(rate_bar_3, 1,
                 rate_bar_parts_3, parts_2);
-        spread_grad_10<<<1, 1, 0, stream>>>(rate_bar, rate_bar_3);
+        spread_grad_9<<<1, 1, 0, stream>>>(rate_bar, rate_bar_3);
     }
     /* programs.py:11  moved = field.copy() */
-    spread_grad_11<<<adgen_plane(field_n0, field_n1), adgen_threads(field_n1), 0, stream>>>(moved_bar, field_n1,
+    spread_grad_10<<<adgen_plane(field_n0, field_n1), adgen_threads(field_n1), 0, stream>>>(moved_bar, field_n1,
             field_bar, field_n1, field_n0, field_n1);
     return adgen_launched(detail);
 }
