@@ -83,10 +83,10 @@ def grids(function: Function, deterministic: bool = False) -> Function:
              }
     """
     found = _Grids(function, deterministic)
-    for step in (_with_products, _with_folds, _with_scans, _with_turned, _with_rows, _with_turned):
+    for step in (_with_products, _with_folds, _with_scans, *TURNS, _with_rows, *TURNS):
         made = step(found)
         found = found if made is found.function else _Grids(made, deterministic)
-    return _with_swaps(found.made(), deterministic)
+    return _with_swaps(_Grids(found.function, deterministic, False).made(), deterministic)
 
 
 def _with_swaps(marked: Function, deterministic: bool) -> Function:
@@ -97,7 +97,7 @@ def _with_swaps(marked: Function, deterministic: bool) -> Function:
         return {loop for loop in now.outermost() if "grid" not in loop.attributes}
 
     made = rotations(marked, chosen)
-    return marked if made is marked else rebuild(made, _Grids(made, deterministic).transform)
+    return marked if made is marked else rebuild(made, _Grids(made, deterministic, False).transform)
 
 
 def _with_products(found: _Grids) -> Function:
@@ -170,6 +170,9 @@ def _with_rows(found: _Grids) -> Function:
     return dead_code(rebuild(found.function, transform)) if any(plans.values()) else found.function
 
 
+TURNS = (_with_turned,) * 3  # what has been exchanged may have to be once more; what is left then is atomic
+
+
 @dataclass(frozen=True)
 class Nest:
     """How a loop becomes a kernel: alone, or with the loop inside of it, in which its parts are all."""
@@ -184,9 +187,10 @@ class Nest:
 
 
 class _Grids:
-    def __init__(self, function: Function, deterministic: bool) -> None:
+    def __init__(self, function: Function, deterministic: bool, turning: bool = True) -> None:
         self.function = function
         self.deterministic = deterministic
+        self.turning = turning  # additions that meet may be exchanged
         self.hosted = Hosted(function)
         self.decided = {region for operation in self.hosted.control for region in operation.regions}
         self.root = roots(function)
@@ -249,6 +253,8 @@ class _Grids:
 
     def looked_at(self, loop: Operation) -> Nest | str:
         """The same, found out now."""
+        if "serial" in loop.attributes:
+            return str(loop.attributes["serial"])
         trips = self.trips(loop)
         if trips is not None and trips <= SHORT:
             return "it is short"
@@ -287,7 +293,8 @@ class _Grids:
         """The kernel of a loop, with what to do about memory that iterations add to without owning it."""
         if not found.added:
             return Nest(loop, found, inner)
-        exchanged = turned(loop, found, self.root, self.forms, lambda value: value in self.hosted.values)
+        hosted = self.hosted.values
+        exchanged = turned(loop, found, self.root, self.forms, hosted.__contains__) if self.turning else None
         if exchanged is not None:
             moved = {operation for plan in exchanged for operation in plan.additions}
             kept = any(operation not in moved for touching in found.added.values() for operation in touching)
@@ -498,8 +505,6 @@ def is_uniform(touching: Sequence[Operation], loop: Operation) -> bool:
 
 def _noted(loop: Operation, reason: str) -> Operation:
     """A loop with why it is none over threads."""
-    if "serial" in loop.attributes:
-        return loop
     return replace(loop, attributes=MappingProxyType({**loop.attributes, "serial": reason}))
 
 
