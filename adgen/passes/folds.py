@@ -25,7 +25,7 @@ from adgen.ir.rebuild import Transform, clone, mapped, rebuild, record
 from adgen.ir.sizes import PARTS
 from adgen.ir.types import Scalar
 from adgen.passes.extents import index_of, trip_count
-from adgen.passes.partial import APART, FEW, moved
+from adgen.passes.partial import APART, FEW, moved, needed
 
 ROUNDS = (256, 65_536)  # elements that a part's memory is taken for: 65,536 parts, then 256
 NEUTRAL: dict[Row, int] = {ops.MUL: 1, ops.OR: 0, ops.AND: 1}
@@ -185,11 +185,11 @@ def elements(
 ) -> Callable[[Value], State]:
     """What a loop folds in its iteration of a number; `loop` has been moved to where it is asked for."""
     region = loop.regions[0]
-    needed = _needed(region, fold.element)
+    wanted = needed(region.operations, fold.element)
 
     def element(number: Value) -> State:
         local = {**mapping, region.arguments[0]: index_of(builder, loop, number)}
-        clone(builder, needed, local, transform)
+        clone(builder, wanted, local, transform)
         return mapped(fold.element, local)
 
     return element
@@ -199,15 +199,6 @@ def by_place(fold: Fold, state: State) -> State:
     """What a fold gives, in the order in which its loop carries it."""
     found = dict(zip(fold.order, state, strict=True))
     return [found[k] for k in range(len(found))]
-
-
-def _needed(region: Region, values: Sequence[Value]) -> list[Operation]:
-    wanted, kept = set(values), []
-    for operation in reversed(region.operations):
-        if wanted.intersection(operation.results):
-            wanted.update(operation.operands)
-            kept.append(operation)
-    return kept[::-1]
 
 
 def _round(

@@ -16,6 +16,7 @@ from adgen.ir.builder import Builder
 from adgen.ir.nodes import Attributes, Operation, Value
 from adgen.ir.rebuild import Mapping, mapped
 from adgen.ir.sizes import PARTS
+from adgen.ir.translate import free_values
 from adgen.ir.types import Buffer
 from adgen.passes.extents import index_of
 
@@ -52,3 +53,13 @@ def chunk(builder: Builder, loop: Operation, count: Value, number: Value, parts:
     first = builder.op(ops.MUL, number, size)
     last = builder.op(ops.MINIMUM, builder.op(ops.ADD, first, size), count)
     return index_of(builder, loop, first), index_of(builder, loop, last)
+
+
+def needed(operations: Sequence[Operation], values: Sequence[Value]) -> list[Operation]:
+    """Those of some operations of a region that values are worked out by, in their order."""
+    wanted, kept = set(values), []
+    for operation in reversed(operations):
+        if wanted.intersection(operation.results):
+            wanted.update(free_values(operation))
+            kept.append(operation)
+    return kept[::-1]

@@ -31,7 +31,7 @@ from adgen.passes.extents import trip_count
 from adgen.passes.folds import portion
 from adgen.passes.forms import Forms
 from adgen.passes.independence import STRANGE
-from adgen.passes.partial import APART, FEW, chunk, moved
+from adgen.passes.partial import APART, FEW, chunk, moved, needed
 from adgen.passes.sharing import Sharing, sharing
 
 ROUNDS = (256, 65_536)  # elements that a part's memory is taken for: 65,536 parts, then 256
@@ -65,7 +65,7 @@ def scan_of(loop: Operation, root: Mapping[Value, Value], forms: Forms) -> Scan 
         if term is not None:
             running.append(place)
             terms.append(term)
-    before = _needed(region.operations, [value for _, value in terms])
+    before = needed(region.operations, [value for _, value in terms])
     if not running or any(_touches(operation, root, written) for operation in before):
         return None
     arguments = {region.arguments[1 + place] for place in running}
@@ -96,15 +96,6 @@ def _term(
     if other in tied or (maker.row is ops.SUB and first is not argument):
         return None
     return maker.row is ops.SUB, other
-
-
-def _needed(operations: Sequence[Operation], values: Sequence[Value]) -> list[Operation]:
-    wanted, kept = set(values), []
-    for operation in reversed(operations):
-        if wanted.intersection(operation.results):
-            wanted.update(free_values(operation))
-            kept.append(operation)
-    return kept[::-1]
 
 
 def _touches(operation: Operation, root: Mapping[Value, Value], written: Container[Value]) -> bool:
