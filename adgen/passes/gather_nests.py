@@ -72,7 +72,7 @@ def gather_nests(definitions: Definitions, indices: Indices, gather: Gather, who
     with builder.block() as block:
         writer = _Writer(builder, indices, gather)
         writer.keep()
-        if whole:
+        if whole and writer.depth > 1:  # a border of one axis is a few elements
             writer.all_at_once()
         else:
             writer.inner_first()
