@@ -2,8 +2,9 @@
 
 It prints a line of JSON for each product of each function, which says whether kernels give what C gives.  For
 `cuda-emulated`: in three orders of threads, on a device so small that every thread has several iterations, without a
-race.  For `cuda` without a device: whether nvcc takes what is emitted.  PRODUCTS is a list with commas, or `all`.
-With ADGEN_DETERMINISTIC set, all orders must give the same bits too.
+race, or without a fault that sanitizers find where ADGEN_EMULATOR says so.  For `cuda` without a device: whether nvcc
+takes what is emitted.  PRODUCTS is a list with commas, or `all`.  With ADGEN_DETERMINISTIC set all orders must give the
+same bits too.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ Outcome = tuple[str, Any]  # how a call ended, and its results or what it said
 def main(target: str, wanted: str, files: list[str]) -> None:
     """Work off the functions of some files."""
     warnings.simplefilter("ignore")
+    os.environ.pop("LD_PRELOAD", None)  # not for the compiler
     if target == "cuda-emulated":
-        os.environ["ADGEN_EMULATOR"] = "races"
+        os.environ.setdefault("ADGEN_EMULATOR", "races")
         few_threads(pytest.MonkeyPatch())
         notice_libraries()
     for module in ("cffi", "filelock", "jinja2", "sympy"):
