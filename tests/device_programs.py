@@ -383,6 +383,18 @@ def diffused_until(u0, most, steps: int):
     return u * u
 
 
+def eliminated(u0, rate):
+    u, d = u0.copy(), 1.0 + 2.0 * rate * np.ones(len(u0))
+    for _ in range(3):
+        new, c = np.zeros(len(u)), np.zeros(len(u))
+        c[0], new[0] = -rate / d[0], u[0] / d[0]
+        for i in range(1, len(u)):
+            m = d[i] + rate * c[i - 1]
+            c[i], new[i] = -rate / m, (u[i] + rate * new[i - 1]) / m
+        u = new
+    return np.sum(u * u)
+
+
 def emptied_rows(A, B, x, h):
     y = np.zeros(A.shape[1])
     for i in range(len(A)):
@@ -511,6 +523,7 @@ def samples() -> list[Sample]:
         (stored_rows, {"A": wide, "w": x}),
         (diffused, {"u0": A, "rate": 0.1, "steps": 3}),
         (diffused, {"u0": A[:2], "rate": 0.1, "steps": 4}),
+        (eliminated, {"u0": x, "rate": 0.3}),
         (diffused_until, {"u0": x, "most": 1.0, "steps": 4}),
         (emptied_rows, {"A": wide, "B": wide + 1.0, "x": x, "h": x[:3].copy()}),
         (running_sums, {"x": x, "k": k, "A": A}),

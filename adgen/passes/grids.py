@@ -24,7 +24,7 @@ other loops have the reason why they are none over threads as `serial`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -90,8 +90,9 @@ def _with_swaps(marked: Function, deterministic: bool) -> Function:
     """The function in which buffers change places in loops of the host, instead of being copied by kernels."""
 
     def chosen(function: Function) -> set[Operation]:
-        now = _Grids(function, deterministic)
-        return {loop for loop in now.outermost() if "grid" not in loop.attributes}
+        """Loops that have kernels in them, also when one is left out that copies."""
+        loops = (loop for loop in _Grids(function, deterministic).outermost() if "grid" not in loop.attributes)
+        return {loop for loop in loops if sum(1 for _ in kernels_in(loop.regions[0])) > 1}
 
     made = rotations(marked, chosen)
     return marked if made is marked else rebuild(made, _Grids(made, deterministic, False).transform)
@@ -319,6 +320,16 @@ class _Grids:
                 return None
             total *= max(0, extent)
         return total if total <= 64 else None
+
+
+def kernels_in(region: Region) -> Iterator[Operation]:
+    """The loops that are kernels, those inside of them left out."""
+    for operation in region.operations:
+        if "grid" in operation.attributes:
+            yield operation
+        else:
+            for inner in operation.regions:
+                yield from kernels_in(inner)
 
 
 def _left_alone(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
