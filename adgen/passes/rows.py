@@ -48,8 +48,8 @@ class Rows:
 
     loop: Operation
     steps: list[list[Operation]] = field(default_factory=list)
-    long: set[Operation] = field(default_factory=set)
-    private: set[Value] = field(default_factory=set)
+    long: dict[Operation, None] = field(default_factory=dict)
+    private: dict[Value, None] = field(default_factory=dict)
     again: set[Operation] = field(default_factory=set)
     makers: dict[Value, Operation] = field(default_factory=dict)
     kept: dict[Value, None] = field(default_factory=dict)
@@ -74,7 +74,7 @@ def rows_of(
         if operation.row is core.ALLOC:
             if here & set(operation.operands):
                 return None
-            plan.private.add(operation.result)
+            plan.private[operation.result] = None
     if any(_hands_on(operation, plan.private) for operation in inside):
         return None
     written = {root[value] for operation in inside for value in core.writes_of(operation)}
@@ -84,7 +84,7 @@ def rows_of(
             continue
         free = set(free_values(without_starts(operation)))
         if not free & tied and _is_long(operation, here, root, forms, known, hosted):
-            plan.long.add(operation)
+            plan.long[operation] = None
             plan.steps.append([operation])
         elif tied & {*free, *operation.operands}:
             if has_effects([operation]) or _reads_any(operation, root, written):  # it comes after what writes
@@ -123,7 +123,7 @@ def _with_inner(operation: Operation) -> Iterator[Operation]:
         yield from walk(region)
 
 
-def _hands_on(operation: Operation, private: set[Value]) -> bool:
+def _hands_on(operation: Operation, private: Container[Value]) -> bool:
     """True when an operation does more with memory of an iteration than read, write or measure it."""
     mine = [place for place, value in enumerate(operation.operands) if value in private]
     return bool(mine) and not (operation.row is core.DIM or (operation.row in core.ACCESSES and mine == [0]))

@@ -15,7 +15,7 @@ from adgen.ir.nodes import Function, Operation, walk
 from adgen.passes.adjoint import adjoint
 from adgen.passes.pipeline import for_device, simplify
 from adgen.runtime.signatures import describe_arguments
-from tests import row_programs
+from tests import device_programs, row_programs
 from tests.device_programs import Sample
 from tests.emulated import few_threads
 
@@ -120,6 +120,13 @@ def test_random_programs(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
             for one, other in zip([*found, *left[0]], [*wanted, *left[1]], strict=True):
                 np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
     assert steps >= 3
+
+
+def test_the_same_text() -> None:
+    """Steps, memory and parts come in the order of the program, however often it is looked at."""
+    arguments = {"A": WIDE, "w": WIDE[:, 0]}
+    found = {str(for_device(value_of(device_programs.normalised_rows, arguments))) for _ in range(6)}
+    assert len(found) == 1
 
 
 def checked(A, k):
