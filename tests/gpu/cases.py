@@ -115,5 +115,7 @@ GOLDEN_CASES = (
     Case(GOLDEN, "programs", "repulsion", lambda r, n: (r.normal(size=(n, 2)),)),
     Case(GOLDEN, "programs", "decays", lambda r, n: (r.uniform(0.1, 1.0, n), r.uniform(0.1, 1.0, n), 7)),
     Case(GOLDEN, "programs", "layer", layer),
+    Case(GOLDEN, "programs", "lengths", lambda r, n: (r.normal(size=(8, n)),)),
+    Case(GOLDEN, "programs", "walk", lambda r, n: (r.normal(size=n), 0.5)),
 )
 CASES = (*EXAMPLE_CASES, *GOLDEN_CASES)

@@ -15,7 +15,7 @@ import pytest
 from adgen.ahead import Options, compile_file
 
 GOLDEN = Path(__file__).parent / "golden"
-NAMES = ("blend", "spread", "picked", "repulsion", "decays", "layer")
+NAMES = ("blend", "spread", "picked", "repulsion", "decays", "layer", "lengths", "walk")
 
 
 @pytest.fixture(scope="module")

@@ -45,3 +45,21 @@ def decays(start: "f64[n]", rates: "f64[n]", steps: int) -> float:
 
 def layer(inputs: "f64[n,d]", weights: "f64[d,k]", shifts: "f64[k]") -> float:
     return np.sum(np.tanh(inputs @ weights + shifts) ** 2)
+
+
+def lengths(vectors: "f64[n,m]") -> float:
+    total = 0.0
+    for i in range(len(vectors)):
+        square = 0.0
+        for j in range(vectors.shape[1]):
+            square += vectors[i, j] ** 2
+        total += np.sqrt(1.0 + square)
+    return total
+
+
+def walk(steps: "f64[n]", target: float) -> float:
+    place, cost = 0.0, 0.0
+    for i in range(len(steps)):
+        place += np.sin(steps[i])
+        cost += (place - target) ** 2
+    return cost
