@@ -21,7 +21,7 @@ from adgen.ir import core
 from adgen.ir.nodes import Operation, Region, Value, walk_one
 from adgen.ir.types import Buffer
 from adgen.passes.boxes import Box, reads_within, stored_boxes
-from adgen.passes.indices import Definitions, Indices
+from adgen.passes.indices import Definitions, Indices, known_trips
 
 
 class Cover(Enum):
@@ -114,10 +114,7 @@ class Coverage:
 
     def _runs(self, loop: Operation) -> bool:
         """True when a loop surely has an iteration."""
-        if loop.row is not core.FOR:
-            return False
-        start, stop = (self.definitions.known(value) for value in loop.operands[:2])
-        return start is not None and stop is not None and len(range(start, stop, loop.attributes["step"])) > 0
+        return loop.row is core.FOR and bool(known_trips(self.definitions, loop))
 
     def _runs_over(self, loop: Operation, axes: tuple[Axis, ...], done: frozenset[tuple[int, ...]]) -> bool:
         """True when a loop visits every index of the next axis that is not done already."""

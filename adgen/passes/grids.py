@@ -24,9 +24,10 @@ other loops have the reason why they are none over threads as `serial`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import TypeVar
 
 from adgen.ir import core
 from adgen.ir.builder import Builder
@@ -41,13 +42,15 @@ from adgen.passes.folds import fold_of, folds
 from adgen.passes.forms import Forms
 from adgen.passes.grid_nests import Nest, NestWriter
 from adgen.passes.independence import Tie
-from adgen.passes.indices import Definitions
+from adgen.passes.indices import Definitions, known_trips
 from adgen.passes.rotations import rotations
 from adgen.passes.row_steps import emit_rows
 from adgen.passes.rows import rows_of
 from adgen.passes.scans import emit_scan, scan_of
 from adgen.passes.sharing import Sharing, arguments_of, sharing
 from adgen.passes.turned import emit_turned, turned
+
+Plan = TypeVar("Plan")
 
 SHORT = 16  # iterations that are not worth a kernel
 NARROW = 8  # iterations of an inner loop that stay with the thread of the outer one
@@ -109,27 +112,14 @@ def _with_products(found: _Grids) -> Function:
 
 def _with_folds(found: _Grids) -> Function:
     """The function with maxima and the like of long arrays in parts."""
-    left = {loop for loop in found.outermost() if not isinstance(found.nest(loop), Nest)}
-    fewer = {loop for loop in left if (count := found.trips(loop)) is None or count > SHORT}
-    return folds(found.function, fewer) if any(fold_of(loop) for loop in fewer) else found.function
+    left = found.left()
+    return folds(found.function, left) if any(fold_of(loop) for loop in left) else found.function
 
 
 def _with_scans(found: _Grids) -> Function:
     """The function with running sums in parts."""
-    plans = {}
-    for loop in found.outermost():
-        count = found.trips(loop)
-        if not isinstance(found.nest(loop), Nest) and (count is None or count > SHORT):
-            plans[loop] = scan_of(loop, found.root, found.forms)
-
-    def transform(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
-        plan = plans.get(operation)
-        if plan is None:
-            return False
-        emit_scan(builder, plan, mapping)
-        return True
-
-    return dead_code(rebuild(found.function, transform)) if any(plans.values()) else found.function
+    plans = {loop: scan_of(loop, found.root, found.forms) for loop in found.left()}
+    return _written(found, plans, emit_scan)
 
 
 def _with_turned(found: _Grids) -> Function:
@@ -157,13 +147,19 @@ def _with_rows(found: _Grids) -> Function:
         nest = found.nest(loop)
         if isinstance(nest, Nest) and nest.inner is None and not loop.attributes.get("simd"):  # not in parts yet
             plans[loop] = rows_of(loop, found.root, found.forms, found.known, found.hosted.values)
+    return _written(found, plans, lambda builder, plan, mapping: emit_rows(builder, plan, found.hosted.values, mapping))
+
+
+def _written(
+    found: _Grids, plans: Mapping[Operation, Plan | None], emit: Callable[[Builder, Plan, dict[Value, Value]], None]
+) -> Function:
+    """The function in which loops for which there are plans are written in another way."""
 
     def transform(builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
         plan = plans.get(operation)
-        if plan is None:
-            return False
-        emit_rows(builder, plan, found.hosted.values, mapping)
-        return True
+        if plan is not None:
+            emit(builder, plan, mapping)
+        return plan is not None
 
     return dead_code(rebuild(found.function, transform)) if any(plans.values()) else found.function
 
@@ -204,6 +200,11 @@ class _Grids:
         visit(self.function.body)
         return found
 
+    def left(self) -> set[Operation]:
+        """The loops of the host that are no kernels, without short ones."""
+        loops = (loop for loop in self.outermost() if not isinstance(self.nest(loop), Nest))
+        return {loop for loop in loops if not self.is_short(loop, SHORT)}
+
     def transform(self, builder: Builder, operation: Operation, mapping: dict[Value, Value]) -> bool:
         """Take over whatever has regions: a kernel, control flow of the host, or what is left as it is."""
         if not operation.regions:
@@ -225,10 +226,10 @@ class _Grids:
 
     # -- which -----------------------------------------------------------------------------------------------------
 
-    def trips(self, loop: Operation) -> int | None:
-        """The number of iterations, where it is a number."""
-        start, stop = (self.known.known(value) for value in loop.operands[:2])
-        return None if start is None or stop is None else len(range(start, stop, loop.attributes["step"]))
+    def is_short(self, loop: Operation, most: int) -> bool:
+        """True for a loop that is known to have few iterations."""
+        trips = known_trips(self.known, loop)
+        return trips is not None and trips <= most
 
     def nest(self, loop: Operation) -> Nest | str:
         """How a loop becomes a kernel, or why it does not."""
@@ -240,8 +241,7 @@ class _Grids:
         """The same, found out now."""
         if "serial" in loop.attributes:
             return str(loop.attributes["serial"])
-        trips = self.trips(loop)
-        if trips is not None and trips <= SHORT:
+        if self.is_short(loop, SHORT):
             return "it is short"
         found = sharing(loop, self.root, self.forms)
         if isinstance(found, Tie):
@@ -257,8 +257,7 @@ class _Grids:
         if not operations or operations[-1].row is not core.FOR:
             return None
         inner = operations[-1]
-        trips = self.trips(inner)
-        if trips is not None and trips <= NARROW:
+        if self.is_short(inner, NARROW):
             return None
         written = {self.root[value] for each in walk(inner.regions[0]) for value in core.writes_of(each)}
         for operation in operations[:-1]:

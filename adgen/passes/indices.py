@@ -49,6 +49,12 @@ class Definitions:
         return operation.attributes["value"] if operation is not None and operation.row is core.CONST else None
 
 
+def known_trips(known: Known, loop: Operation) -> int | None:
+    """The number of iterations of a `for`, where it is a number."""
+    start, stop = (known.known(value) for value in loop.operands[:2])
+    return None if start is None or stop is None else len(range(start, stop, loop.attributes["step"]))
+
+
 class Indices:
     """Splits integers into a base value (None for a constant) and a constant."""
 

@@ -18,18 +18,18 @@ begins; what a step needs of another is in memory by then, or is worked out agai
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from adgen import ops
 from adgen.ir import core
-from adgen.ir.nodes import Operation, Value, walk
+from adgen.ir.nodes import Operation, Value, walk, walk_one
 from adgen.ir.translate import free_values
 from adgen.ir.types import Scalar, is_float
 from adgen.passes.folds import fold_of
 from adgen.passes.forms import Forms
 from adgen.passes.independence import STRANGE
-from adgen.passes.indices import Definitions
+from adgen.passes.indices import Definitions, known_trips
 from adgen.passes.sharing import Sharing, sharing
 
 SHORTEST = 64  # inner loops that are known to be shorter are left to one thread
@@ -110,17 +110,11 @@ def without_starts(loop: Operation) -> Operation:
 
 def has_effects(operations: Iterable[Operation]) -> bool:
     """True when something writes into memory."""
-    return any(core.writes_of(each) for operation in operations for each in _with_inner(operation))
+    return any(core.writes_of(each) for operation in operations for each in walk_one(operation))
 
 
 def _reads_any(operation: Operation, root: Mapping[Value, Value], written: set[Value]) -> bool:
-    return any(each.row is core.LOAD and root[each.operands[0]] in written for each in _with_inner(operation))
-
-
-def _with_inner(operation: Operation) -> Iterator[Operation]:
-    yield operation
-    for region in operation.regions:
-        yield from walk(region)
+    return any(each.row is core.LOAD and root[each.operands[0]] in written for each in walk_one(operation))
 
 
 def _hands_on(operation: Operation, private: Container[Value]) -> bool:
@@ -140,8 +134,8 @@ def _is_long(
     """True for a loop whose iterations may be shared out among threads."""
     if operation.row is not core.FOR or operation.attributes.get("exit"):
         return False
-    start, stop = (known.known(value) for value in operation.operands[:2])
-    if start is not None and stop is not None and len(range(start, stop, operation.attributes["step"])) < SHORTEST:
+    trips = known_trips(known, operation)
+    if trips is not None and trips < SHORTEST:
         return False
     if fold_of(operation) is not None:  # whose parts must not be empty
         return all(value in hosted and value not in here for value in operation.operands[:2])

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from adgen import ops
 from adgen.ir import core
 from adgen.ir.builder import Builder
-from adgen.ir.nodes import NO_ATTRIBUTES, Attributes, Operation, Value, walk
+from adgen.ir.nodes import NO_ATTRIBUTES, Attributes, Operation, Value, walk, walk_one
 from adgen.ir.rebuild import clone, clone_region, record
 from adgen.ir.sizes import PARTS
 from adgen.ir.translate import free_values
@@ -100,10 +100,9 @@ def _term(
 
 def _touches(operation: Operation, root: Mapping[Value, Value], written: Container[Value]) -> bool:
     """True when an operation has effects, or reads what the loop writes."""
-    inside = [operation, *(each for region in operation.regions for each in walk(region))]
     return any(
         core.writes_of(each) or each.row is core.ALLOC or (each.row is core.LOAD and root[each.operands[0]] in written)
-        for each in inside
+        for each in walk_one(operation)
     )
 
 

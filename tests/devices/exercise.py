@@ -26,7 +26,7 @@ import adgen
 from adgen.operators import specialise
 from tests.emulated import ORDERS, few_threads
 from tests.sanitize.exercise import each
-from tests.sanitize.products import ALWAYS, BROKEN, RAISED, RAN, REFUSED, RUNTIME, called, first_line, operator
+from tests.sanitize.products import ALWAYS, BROKEN, REFUSED, called, ended, operator
 from tests.sanitize.subjects import Subject
 
 WRONG, RACE = "wrong", "race"
@@ -41,15 +41,16 @@ def main(target: str, wanted: str, files: list[str]) -> None:
     os.environ.pop("LD_PRELOAD", None)  # not for the compiler
     if target == "cuda-emulated":
         os.environ.setdefault("ADGEN_EMULATOR", "races")
-        few_threads(pytest.MonkeyPatch())
-        notice_libraries()
+        patch = pytest.MonkeyPatch()
+        few_threads(patch)
+        notice_libraries(patch)
     for module in ("cffi", "filelock", "jinja2", "sympy"):
         import_module(module)  # once here, rather than in every process
     chosen = None if wanted == "all" else tuple(wanted.split(","))
     each(files, lambda subject: outcomes(subject, target, chosen or (*ALWAYS, *subject.products)))
 
 
-def notice_libraries() -> None:
+def notice_libraries(patch: pytest.MonkeyPatch) -> None:
     """Keep what is loaded from now on, for its races to be asked for."""
     load = specialise.load
 
@@ -58,13 +59,13 @@ def notice_libraries() -> None:
         LIBRARIES.append(module.lib)
         return module
 
-    specialise.load = noticed  # type: ignore[assignment]
+    patch.setattr(specialise, "load", noticed)
 
 
 def outcomes(subject: Subject, target: str, products: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """The product, what became of it, and what there is to say."""
     for product in dict.fromkeys(products):
-        wanted = ended(subject, product, prepared(subject, product))
+        wanted = call_of(subject, product, prepared(subject, product))
         if wanted[0] in (REFUSED, BROKEN):
             yield product, *wanted
         else:
@@ -79,7 +80,7 @@ def in_every_order(subject: Subject, product: str, target: str, wanted: Outcome)
     seen: list[Any] = []
     for order in ORDERS if target == "cuda-emulated" else ("",):
         os.environ["ADGEN_EMULATED_ORDER"] = order
-        how, found = ended(subject, product, made)
+        how, found = call_of(subject, product, made)
         if how == REFUSED and "[AD512]" in found:
             return COMPILED, ""
         if how == REFUSED:
@@ -107,17 +108,11 @@ def prepared(subject: Subject, product: str) -> Callable[..., Any]:
         return refused
 
 
-def ended(subject: Subject, product: str, made: Callable[..., Any]) -> Outcome:
+def call_of(subject: Subject, product: str, made: Callable[..., Any]) -> Outcome:
     """How a call ends: with its results and what it leaves in its arguments, or with a message."""
     arguments, keywords = subject.arguments()
     again = replace(subject, arguments=lambda: (arguments, keywords))
-    try:
-        found = called(again, product, made)
-    except adgen.AdgenError as error:
-        return RAISED if error.code.startswith(RUNTIME) else REFUSED, first_line(error)
-    except Exception as error:
-        return BROKEN, first_line(error)
-    return RAN, [found, arguments, keywords]
+    return ended(lambda: [called(again, product, made), arguments, keywords])
 
 
 def races() -> int:

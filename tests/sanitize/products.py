@@ -33,13 +33,18 @@ def outcomes(subject: Subject) -> Iterator[tuple[str, str, str]]:
 
 def outcome(subject: Subject, product: str) -> tuple[str, str]:
     """What became of one product."""
+    how, said = ended(lambda: call(subject, product))
+    return how, "" if how == RAN else said
+
+
+def ended(call: Callable[[], Any]) -> tuple[str, Any]:
+    """How a call ends: with what it gives, or with a message."""
     try:
-        call(subject, product)
+        return RAN, call()
     except adgen.AdgenError as error:
         return RAISED if error.code.startswith(RUNTIME) else REFUSED, first_line(error)
     except Exception as error:
         return BROKEN, first_line(error)
-    return RAN, ""
 
 
 def first_line(error: Exception) -> str:

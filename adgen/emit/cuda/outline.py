@@ -356,9 +356,9 @@ class Outliner:
         for k, piece in enumerate(pieces[1:], 1):
             for operation in piece:
                 needed.update((value, None) for value in free_values(operation) if made.get(value, k) < k)
-        inside = (
-            {inner for piece in pieces for operation in piece for inner in walk_one(operation)} if needed else set()
-        )
+        if not needed:
+            return
+        inside = {inner for piece in pieces for operation in piece for inner in walk_one(operation)}
         kinds: dict[Scalar, list[Value]] = {}
         for value in needed:
             if isinstance(value.type, Scalar) and value not in self.homes and not self.leaves(value, inside, owner):

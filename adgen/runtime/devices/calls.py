@@ -9,6 +9,7 @@ an argument does not know how long it is read; it never waits while the stream i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -70,6 +71,7 @@ class DeviceCalls:
         self.entry: DeviceEntry = program.device
         ffi, lib = library.ffi, library.lib
         self.function = getattr(lib, self.entry.name)
+        self.library_around = cublas if hasattr(lib, "adgen_cublas_use") else nullcontext
         self.measure = getattr(lib, f"{self.entry.name}_sizes")
         self.pointers = {name: ffi.typeof(f"{text} *") for name, text in c_types.items()}
         self.others = other_extents(program)
@@ -117,7 +119,7 @@ class DeviceCalls:
         address = prepared.cuda.address
         work = address(start + NOTED if self.entry.noting else start)
         failure = self.library.ffi.cast("int64_t *", start)
-        with cublas(prepared.cuda):
+        with self.library_around(prepared.cuda):
             status: int = self.function(*prepared.passed, work, detail, failure, address(stream))
         return status, list(detail)
 

@@ -31,10 +31,7 @@ _handles = _Handles()
 
 @contextmanager
 def cublas(cuda: Cuda) -> Iterator[None]:
-    """Lets an extension use cuBLAS for a while; for inside of `cuda.current`."""
-    if not hasattr(cuda.lib, "adgen_cublas_use"):
-        yield
-        return
+    """Lets an extension that computes products use cuBLAS for a while; for inside of `cuda.current`."""
     cuda.lib.adgen_cublas_use(_handle(cuda))
     try:
         yield
